@@ -1,7 +1,7 @@
 //! The merge tree over ranks: the tree that a rank alone grows from its forest of contacts.
 //!
-//! Each rank thins its contacts to their forest and sends each edge to the owners of its two
-//! peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
+//! Each rank decides the deaths in components of peaks that no other rank knows ([`super::region_trees`]). It sends each other
+//! edge to the owners of its two peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
 //! all deaths that follow from these edges. The undecided edges go to the first rank of a group. It decides
 //! the deaths that the edges of the group suffice for, and so on until one group holds all ranks. Only undecided edges
 //! travel, between nodes with their newest names: their number grows with the border of the group
@@ -10,15 +10,17 @@
 use crate::exchange;
 use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::phew::known_peaks::PeakColumns;
+use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::OwnTree;
-use crate::phew::region_trees::{self, PeakRegions};
+use crate::phew::region_trees::{PeakRegions, RegionDeaths, RegionPeaks, UndecidedEdge};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::{CellIdx, PeakIdx, PeakName};
 use inselberg_kernels::mesh::Locator;
-use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
+use inselberg_kernels::phew::forest::ContactEdge;
 use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak, NewName};
 use inselberg_kernels::phew::pending_merges::{PendingMerges, decide, next_groups, rename};
+use inselberg_kernels::phew::region_tree::DeathEdge;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use rayon::prelude::*;
 
@@ -35,28 +37,55 @@ pub struct PlacedTree {
     pub saddle_position: Vec<[f64; 3]>,
 }
 
-/// Contacts, and where their cells are.
+/// The contacts of a rank, and where their cells and peaks are.
 pub struct PlacedContacts<'a, C> {
     /// Edges in falling order.
     pub edges: &'a [ContactEdge],
     /// Where the cells are that they name.
     pub cells: &'a C,
-    /// On a rank alone, its peaks in regions of space.
+    /// The peaks that they name, in regions of space.
     pub regions: &'a PeakRegions,
+    /// Which of these peaks other ranks may know; empty on a rank alone.
+    pub shared: &'a [bool],
+}
+
+impl<C: CellPlaces> PlacedContacts<'_, C> {
+    /// Decides what these contacts suffice for, from the densities of their peaks.
+    fn decide(&self, rho: &[f64]) -> RegionDeaths {
+        RegionPeaks { rho, regions: self.regions, shared: self.shared }.decide(self.edges)
+    }
+
+    /// The tree of own peaks that die at these contacts. `index` gives the index of an own peak that a contact names.
+    fn tree(
+        &self,
+        rho: Vec<f64>,
+        deaths: Vec<DeathEdge>,
+        index: impl Fn(PeakIdx) -> PeakIdx + Sync,
+        domain: &Domain,
+    ) -> PlacedTree {
+        let (mut death, mut met) = (Vec::new(), Vec::new());
+        let renamed = |found: DeathEdge| {
+            let (death, cells) = Death::at(found, self.edges);
+            if death.is_never() {
+                return (death, cells);
+            }
+            (Death { near: index(death.near), endpoint: index(death.endpoint), ..death }, cells)
+        };
+        deaths.into_par_iter().map(renamed).unzip_into_vecs(&mut death, &mut met);
+        let place = |pair: &[CellIdx; 2]| match pair[0].is_none() {
+            true => NOWHERE,
+            false => self.cells.cell_at(pair[0]).touches(&self.cells.cell_at(pair[1]), domain),
+        };
+        let saddle_position = met.par_iter().map(place).collect();
+        PlacedTree { tree: OwnTree::from_whole(MergeTree { rho, death }), saddle_position }
+    }
 }
 
 /// The merge tree of a rank alone, from the densities of its peaks and its contacts.
 pub fn grow_alone<C: CellPlaces>(rho: Vec<f64>, contacts: &PlacedContacts<C>, domain: &Domain) -> PlacedTree {
-    let PlacedContacts { edges, cells, regions } = contacts;
-    let (mut death, mut met) = (Vec::new(), Vec::new());
-    let deaths = region_trees::deaths(&rho, edges, regions);
-    deaths.into_par_iter().map(|found| Death::at(found, edges)).unzip_into_vecs(&mut death, &mut met);
-    let place = |pair: &[CellIdx; 2]| match pair[0].is_none() {
-        true => NOWHERE,
-        false => cells.cell_at(pair[0]).touches(&cells.cell_at(pair[1]), domain),
-    };
-    let saddle_position = met.par_iter().map(place).collect();
-    PlacedTree { tree: OwnTree::from_whole(MergeTree { rho, death }), saddle_position }
+    let RegionDeaths { deaths, undecided } = contacts.decide(&rho);
+    assert!(undecided.is_empty(), "a rank alone decides all edges");
+    contacts.tree(rho, deaths, |peak| peak, domain)
 }
 
 /// The saddle of a peak that never dies.
@@ -75,20 +104,30 @@ impl CellPlaces for Locator<'_> {
     }
 }
 
-/// Thins the edges of this rank to their forest and writes each for the other owners of its two peaks. Returns the edges
-/// of own peaks, in falling order. The contacts are between slots of `peaks`.
+/// What one of several ranks knows of the forest before it asks others.
+pub struct RankForest {
+    /// The contact at which each peak dies, by slot, as far as the contacts of the rank suffice for it.
+    pub deaths: Vec<DeathEdge>,
+    /// Undecided edges of own peaks.
+    pub edges: Vec<GlobalEdge>,
+}
+
+/// Decides what the contacts of this rank suffice for, and writes each other edge for the other owners of its two peaks. The
+/// contacts are between slots of `peaks`.
 pub fn send_to_owners<const KINDS: usize>(
     buffers: &mut SendBuffers<KINDS>,
     kind: usize,
     rank: Rank,
     peaks: &PeakColumns,
-    PlacedContacts { edges, cells, .. }: &PlacedContacts<impl CellPlaces>,
-) -> Vec<GlobalEdge> {
-    let mut scratch = ForestScratch::default();
-    scratch.expect(std::iter::once(PeakIdx(0)..PeakIdx::new(peaks.len())));
-    let kept = reduce(edges, &mut scratch);
-    let mut own: Vec<GlobalEdge> = kept.par_iter().map(|edge| global_edge(edge, peaks, *cells)).collect();
-    own.retain(|edge| {
+    contacts: &PlacedContacts<impl CellPlaces>,
+) -> RankForest {
+    let RegionDeaths { deaths, undecided } = contacts.decide(&peaks.rho);
+    let record = |UndecidedEdge { edge, nodes }: &UndecidedEdge| {
+        let edge = global_edge(&contacts.edges[*edge as usize], peaks, contacts.cells);
+        GlobalEdge { nodes: nodes.map(|node| global_peak(node, peaks)), ..edge }
+    };
+    let mut edges: Vec<GlobalEdge> = undecided.par_iter().map(record).collect();
+    edges.retain(|edge| {
         let owners = edge.peaks.map(|peak| Rank(peak.owner()));
         if owners[0] != rank {
             buffers.put(owners[0], kind, &[*edge]);
@@ -98,29 +137,48 @@ pub fn send_to_owners<const KINDS: usize>(
         }
         owners.contains(&rank)
     });
-    own
+    RankForest { deaths, edges }
 }
 
-/// Collective: the merge tree from densities, names and edges of the own peaks. One exchange for each factor of [`RADIX`] in
-/// the number of ranks, and one of deaths.
+/// The deaths of own peaks that one of several ranks has decided, from the densities of these peaks. `deaths` are those of
+/// [`RankForest`].
+pub fn tree_of_rank(
+    rho: Vec<f64>,
+    deaths: &[DeathEdge],
+    known: &PeakComm,
+    contacts: &PlacedContacts<impl CellPlaces>,
+    domain: &Domain,
+) -> PlacedTree {
+    let deaths = known.own.par_iter().map(|slot| deaths[slot.at()]).collect();
+    let index = known.own_index();
+    contacts.tree(rho, deaths, |peak| index(peak.to_slot()), domain)
+}
+
+/// Collective: adds what ranks decide together to the tree of this rank. `names` are those of its own peaks, `edges` all undecided
+/// edges of these. One exchange for each factor of [`RADIX`] in the number of ranks, and one of deaths.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn grow(
     comm: &Comm,
-    rho: Vec<f64>,
+    tree: PlacedTree,
     names: &[PeakName],
     edges: Vec<GlobalEdge>,
     domain: &Domain,
 ) -> Result<PlacedTree, CommError> {
-    Ok(own_tree(rho, names, decide_all(comm, edges, RADIX)?, domain))
+    Ok(with_deaths(tree, names, decide_all(comm, edges, RADIX)?, domain))
 }
 
 /// An edge between slots as other ranks know it: by the names of the peaks.
 pub(super) fn global_edge(edge: &ContactEdge, peaks: &PeakColumns, cells: &impl CellPlaces) -> GlobalEdge {
-    let peak = |slot: usize| GlobalPeak { rho: peaks.rho[slot], peak: peaks.name[slot] };
-    let peaks = edge.peaks.map(|of| peak(of.to_slot().at()));
-    GlobalEdge::new(edge.saddle, peaks, edge.cells.map(|cell| cells.cell_at(cell)))
+    let ends = edge.peaks.map(|peak| global_peak(peak, peaks));
+    GlobalEdge::new(edge.saddle, ends, edge.cells.map(|cell| cells.cell_at(cell)))
+}
+
+/// The peak of a slot that an edge names, as other ranks know it.
+fn global_peak(peak: PeakIdx, peaks: &PeakColumns) -> GlobalPeak {
+    let slot = peak.to_slot().at();
+    GlobalPeak { rho: peaks.rho[slot], peak: peaks.name[slot] }
 }
 
 /// Collective: decides in groups, each of which unites `radix` of the round before. Returns the deaths of the own peaks.
@@ -196,7 +254,7 @@ const NAMES: usize = 1;
 /// Finds the index of a peak among the own peaks by its name. The numbers of one level follow each other.
 fn index_by_name(own: &[PeakName]) -> impl Fn(PeakName) -> Option<usize> {
     let follows = |i: &usize| *i > 0 && own[*i].number() == own[*i - 1].number() + 1;
-    let runs: Vec<usize> = (0..own.len()).filter(|i| !follows(i)).collect();
+    let runs: Vec<usize> = (0..own.len()).into_par_iter().filter(|i| !follows(i)).collect();
     move |name| {
         let run = runs[runs.partition_point(|i| own[*i] <= name).checked_sub(1)?];
         let index = run + (name.number() - own[run].number()) as usize;
@@ -204,26 +262,30 @@ fn index_by_name(own: &[PeakName]) -> impl Fn(PeakName) -> Option<usize> {
     }
 }
 
-/// Lists the deaths in the order of the own peaks. Peaks without a death never die.
-fn own_tree(rho: Vec<f64>, names: &[PeakName], deaths: Vec<GlobalDeath>, domain: &Domain) -> PlacedTree {
-    let n = rho.len();
+/// Adds the deaths that ranks have decided together to the tree of own peaks. Peaks without a death never die.
+fn with_deaths(
+    mut placed: PlacedTree,
+    names: &[PeakName],
+    deaths: Vec<GlobalDeath>,
+    domain: &Domain,
+) -> PlacedTree {
     let index = index_by_name(names);
-    let mut tree = OwnTree { rho, death: vec![Death::NEVER; n], foreign: Vec::new() };
-    let mut saddle_position = vec![NOWHERE; n];
+    let tree = &mut placed.tree;
     for d in deaths {
         let i = index(d.dying).expect("a death goes to the owner of the dying peak");
         let mut patch = |name: PeakName| {
             let place = index(name).unwrap_or_else(|| {
                 tree.foreign.push(name);
-                n + tree.foreign.len() - 1
+                names.len() + tree.foreign.len() - 1
             });
             PeakIdx::new(place)
         };
         let (near, endpoint) = (patch(d.near), patch(d.endpoint));
+        debug_assert!(tree.death[i].is_never(), "a peak dies once");
         tree.death[i] = Death { saddle: d.saddle, near, endpoint };
-        saddle_position[i] = d.cells[0].touches(&d.cells[1], domain);
+        placed.saddle_position[i] = d.cells[0].touches(&d.cells[1], domain);
     }
-    PlacedTree { tree, saddle_position }
+    placed
 }
 
 #[cfg(test)]
@@ -232,15 +294,26 @@ mod tests {
     use inselberg_comm::{CommBuilder, run_ranks};
     use proptest::prelude::*;
 
-    /// Densities and owners of peaks, and contacts: saddle and two peaks.
-    type Graph = (Vec<(u8, u32)>, Vec<(u8, usize, usize)>);
+    /// Densities and owners of peaks, and contacts.
+    type Graph = (Vec<(u8, u32)>, Vec<Contact>);
 
-    /// Peaks and saddles have few values, so that many are equal.
+    /// A contact: its saddle, its peaks, and the rank that finds it.
+    type Contact = (u8, [usize; 2], u32);
+
+    /// Peaks and saddles have few values, so that many are equal. Ranks own peaks that follow each other. Most contacts are between
+    /// near ones, and half of the finders own the first peak, so that ranks can decide something by themselves.
     fn graph() -> impl Strategy<Value = Graph> {
-        let peaks = prop::collection::vec((10..16u8, 0..40u32), 2..60);
-        peaks.prop_flat_map(|peaks| {
-            let n = peaks.len();
-            (Just(peaks), prop::collection::vec((0..10u8, 0..n, 0..n), 0..200))
+        let peaks = (prop::collection::vec(10..16u8, 2..60), prop::collection::vec(0..40u32, 60));
+        peaks.prop_flat_map(|(rho, mut owners)| {
+            let n = rho.len();
+            owners.truncate(n);
+            owners.sort_unstable();
+            let to = owners.clone();
+            let contact = (0..10u8, 0..n, prop_oneof![3 => 1..4usize, 1 => 1..60usize], 0..80u32);
+            let contact = contact.prop_map(move |(saddle, a, step, finder)| {
+                (saddle, [a, (a + step) % n], if finder < 40 { finder } else { to[a] })
+            });
+            (Just(rho.into_iter().zip(owners).collect()), prop::collection::vec(contact, 0..200))
         })
     }
 
@@ -250,48 +323,86 @@ mod tests {
     /// The deaths of all peaks: peak, saddle, and the peaks of the two patches.
     type Deaths = Vec<(u32, f64, u32, u32)>;
 
-    fn alone((peaks, contacts): &Graph) -> Deaths {
-        let edge = |(i, &(saddle, a, b)): (usize, &(u8, usize, usize))| {
-            ContactEdge::new(
-                f64::from(saddle),
-                [a, b].map(PeakIdx::new),
-                [0, 1].map(|c| CellIdx((2 * i + c) as u32)),
-            )
+    /// The contacts for which this holds as edges, in falling order. `index` is that of a peak.
+    fn edges(
+        contacts: &[Contact],
+        is_wanted: impl Fn(&Contact) -> bool,
+        index: impl Fn(usize) -> usize,
+    ) -> Vec<ContactEdge> {
+        let wanted = contacts
+            .iter()
+            .enumerate()
+            .filter(|(_, contact)| contact.1[0] != contact.1[1] && is_wanted(contact));
+        let edge = |(i, (saddle, peaks, _)): (usize, &Contact)| {
+            let peaks = peaks.map(|peak| PeakIdx::new(index(peak)));
+            ContactEdge::new(f64::from(*saddle), peaks, [2 * i, 2 * i + 1].map(CellIdx::new))
         };
-        let distinct = |(_, (_, a, b)): &(usize, &(u8, usize, usize))| a != b;
-        let mut edges: Vec<ContactEdge> = contacts.iter().enumerate().filter(distinct).map(edge).collect();
+        let mut edges: Vec<ContactEdge> = wanted.map(edge).collect();
         edges.sort_by(ContactEdge::order);
+        edges
+    }
+
+    fn alone((peaks, contacts): &Graph) -> Deaths {
+        let edges = edges(contacts, |_| true, |peak| peak);
         let (tree, _) = MergeTree::grow(peaks.iter().map(|p| f64::from(p.0)).collect(), &edges);
         let dead = (0..).zip(&tree.death).filter(|(_, death)| !death.is_never());
         dead.map(|(peak, d)| (peak, d.saddle, d.near.0, d.endpoint.0)).collect()
     }
 
-    fn over_ranks((peaks, contacts): &Graph, n_ranks: u32, radix: u32) -> Deaths {
-        let number = |name: PeakName| (name.number() - FIRST) as u32;
+    /// Cells in a row.
+    struct Row;
+
+    impl CellPlaces for Row {
+        fn cell_at(&self, cell: CellIdx) -> CellAt {
+            CellAt { level: 0, ijk: [cell.0, 0, 0] }
+        }
+    }
+
+    /// What a rank decides by itself, and the deaths of all that it takes part in.
+    fn on_rank((peaks, contacts): &Graph, comm: &Comm, radix: u32) -> Deaths {
+        let (rank, n_ranks) = (comm.rank().0, comm.n_ranks() as u32);
         let owner = |peak: usize| peaks[peak].1 % n_ranks;
-        let node = |peak: usize| GlobalPeak {
-            rho: f64::from(peaks[peak].0),
-            peak: PeakName::new(FIRST + peak as u64, owner(peak)),
+        let knows = |rank: u32, peak: usize| {
+            let names = |(_, peaks, finder): &Contact| finder % n_ranks == rank && peaks.contains(&peak);
+            owner(peak) == rank || contacts.iter().any(names)
         };
-        let cell = |i: usize| CellAt { level: 0, ijk: [i as u32, 0, 0] };
-        let edge = |(i, &(saddle, a, b)): (usize, &(u8, usize, usize))| {
-            GlobalEdge::new(f64::from(saddle), [a, b].map(node), [0, 1].map(|c| cell(2 * i + c)))
+        let known: Vec<usize> = (0..peaks.len()).filter(|peak| knows(rank, *peak)).collect();
+        let others_know = |peak: &usize| (0..n_ranks).any(|other| other != rank && knows(other, *peak));
+        let columns = PeakColumns {
+            rho: known.iter().map(|peak| f64::from(peaks[*peak].0)).collect(),
+            name: known.iter().map(|peak| PeakName::new(FIRST + *peak as u64, owner(*peak))).collect(),
+            ..PeakColumns::default()
         };
+        let slot = |peak: usize| known.binary_search(&peak).expect("a rank knows the peaks of its contacts");
+        let contacts = PlacedContacts {
+            edges: &edges(contacts, |contact| contact.2 % n_ranks == rank, slot),
+            cells: &Row,
+            regions: &PeakRegions::of_list(known.len()),
+            shared: &known.iter().map(others_know).collect::<Vec<_>>(),
+        };
+        let mut buffers = SendBuffers::<1>::default();
+        let RankForest { deaths, edges: mut all } =
+            send_to_owners(&mut buffers, 0, comm.rank(), &columns, &contacts);
+        all.extend(all_records::<GlobalEdge, 1>(&buffers.exchange(comm).expect("no rank fails"), 0));
+        let number = |name: PeakName| (name.number() - FIRST) as u32;
+        let of_own = |(slot, found): (usize, &DeathEdge)| {
+            let (death, _) = Death::at(*found, contacts.edges);
+            let peak = |slot: PeakIdx| known[slot.at()] as u32;
+            (!death.is_never())
+                .then(|| (known[slot] as u32, death.saddle, peak(death.near), peak(death.endpoint)))
+        };
+        let mut deaths: Deaths = deaths.iter().enumerate().filter_map(of_own).collect();
+        let together = decide_all(comm, all, radix).expect("no rank fails");
+        deaths
+            .extend(together.iter().map(|d| (number(d.dying), d.saddle, number(d.near), number(d.endpoint))));
+        deaths
+    }
+
+    fn over_ranks(graph: &Graph, n_ranks: u32, radix: u32) -> Deaths {
         let ranks = Comm::threads(n_ranks as usize).into_iter().zip(0..);
         let ranks: Vec<CommBuilder> = ranks.map(|(builder, seed)| builder.chaos(seed)).collect();
-        let found = run_ranks(ranks, |comm| {
-            let is_own = |&(_, &(_, a, b)): &(usize, &(u8, usize, usize))| {
-                a != b && [owner(a), owner(b)].contains(&comm.rank().0)
-            };
-            let edges = contacts.iter().enumerate().filter(is_own).map(edge).collect();
-            decide_all(comm, edges, radix).expect("no rank fails")
-        });
-        let mut deaths: Deaths = found
-            .expect("no rank fails")
-            .into_iter()
-            .flatten()
-            .map(|d| (number(d.dying), d.saddle, number(d.near), number(d.endpoint)))
-            .collect();
+        let found = run_ranks(ranks, |comm| on_rank(graph, comm, radix));
+        let mut deaths = found.expect("no rank fails").concat();
         deaths.sort_by_key(|death| death.0);
         deaths
     }

@@ -1,6 +1,6 @@
 //! The own peaks once their tree is grown: from what a rank knows of its peaks, their contacts and their sums to [`Peaks`].
 
-use crate::phew::forest::{self, CellPlaces, PlacedContacts, PlacedTree};
+use crate::phew::forest::{self, CellPlaces, PlacedContacts, PlacedTree, RankForest};
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::{OwnTree, Peaks};
@@ -50,7 +50,10 @@ impl GrownPeaks {
         let PeakColumns { rho, level, ijk, name } = known.own_of(peaks);
         let tree = match sent {
             None => forest::grow_alone(rho, contacts, &space.domain),
-            Some(edges) => forest::grow(comm, rho, &name, edges, &space.domain)?,
+            Some(RankForest { deaths, edges }) => {
+                let tree = forest::tree_of_rank(rho, &deaths, known, contacts, &space.domain);
+                forest::grow(comm, tree, &name, edges, &space.domain)?
+            }
         };
         Ok(Self { name, n_global: known.n_global, space: *space, level, ijk, tree, patches, momenta })
     }

@@ -99,7 +99,8 @@ pub fn segment(
     let space = SizedBox { domain: own.domain, side: own.units.side, origin: [0.0; 3] };
     let grown = Stage::run("forest", n, comm, observer, || {
         let regions = &PeakRegions::of_list(peaks.len());
-        let contacts = PlacedContacts { edges: &edges, cells: tests, regions };
+        let shared = &known.shared(&links, &labels);
+        let contacts = PlacedContacts { edges: &edges, cells: tests, regions, shared };
         GrownPeaks::grow(peaks, &mut known, &contacts, totals, &space, comm)
     })?;
     let density_threshold = tests.field.threshold(own.units.mean_density);

@@ -1,6 +1,7 @@
 //! What every pass over the test cells reads, and how its results are cut into tasks.
 
 use crate::chunks::carve;
+use crate::phew::peak_comm::RootSlots;
 use crate::phew::region::TaskRegion;
 use crate::phew::region_trees::PeakRegions;
 use inselberg_kernels::ids::PeakIdx;
@@ -33,14 +34,14 @@ impl PassContext<'_> {
         self.tasks.iter().map(|task| task.n_cells(self.mesh, self.test_cells)).collect()
     }
 
-    /// The roots in regions of space, for a rank alone: there each root is a peak, and each is in one task.
-    pub fn peak_regions(&self) -> PeakRegions {
-        let of_run = |run| {
-            let Range { start, end } = self.roots.indices(run);
-            PeakIdx::from_root(start)..PeakIdx::from_root(end)
-        };
+    /// The known peaks in regions of space, by slot. Each own peak is in the region of its task.
+    pub fn peak_regions(&self, slots: &RootSlots) -> PeakRegions {
+        let before = |n_roots: usize| PeakIdx::new(slots.slots_before(n_roots));
+        let of_run =
+            |run: Range<usize>| before(self.roots.before(run.start))..before(self.roots.before(run.end));
         let of_task = |task: &TaskRegion| task.cells(self.mesh, self.test_cells).map(of_run).collect();
-        PeakRegions::of_parts(self.tasks.iter().map(of_task))
+        let first_ghosts = vec![PeakIdx::new(0)..before(0)];
+        PeakRegions::of_parts(std::iter::once(first_ghosts).chain(self.tasks.iter().map(of_task)))
     }
 
     /// Cuts a list of peaks, which is in the order of the cells, into one part per task: the peaks in its cells.

@@ -10,6 +10,7 @@ use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::exchange::grouped;
 use crate::phew::ghost_labels::{GhostAscent, Root};
 use crate::phew::known_peaks::PeakColumns;
+use crate::phew::test_links::TestLinks;
 use bytemuck::Pod;
 use dashmap::DashMap;
 use inselberg_comm::{Comm, CommError, Rank};
@@ -69,6 +70,28 @@ impl PeakComm {
     /// Of the known peaks those that are own, in the order of their cells. Not copied if all are.
     pub fn own_of(&self, known: PeakColumns) -> PeakColumns {
         if self.own.len() == known.len() { known } else { known.at(&self.own) }
+    }
+
+    /// Finds the index of an own peak by its slot. Logarithmic in the number of ghost peaks.
+    pub fn own_index(&self) -> impl Fn(PeakSlot) -> PeakIdx + use<> {
+        let mut ghosts: Vec<PeakSlot> = self.ghosts.iter().flat_map(|(_, slots)| slots).copied().collect();
+        ghosts.sort_unstable();
+        move |slot| PeakIdx::new(slot.at() - ghosts.partition_point(|ghost| *ghost < slot))
+    }
+
+    /// Which peaks, by slot, other ranks may know, from the slots of test cells. Empty on a rank alone.
+    ///
+    /// These are the peaks of other ranks, and own ones with a mirror in their patch. An ascent from another rank reaches this
+    /// one at a mirror. So another rank knows none of the other peaks.
+    pub fn shared(&self, links: &TestLinks, labels: &[PeakSlot]) -> Vec<bool> {
+        if links.shared.links().is_empty() {
+            return Vec::new();
+        }
+        let mut shared = vec![false; self.n_slots];
+        let foreign = self.ghosts.iter().flat_map(|(_, slots)| slots);
+        let mirrors = links.shared.links().iter().flat_map(|link| &link.mirrors);
+        foreign.chain(mirrors.map(|cell| &labels[*cell as usize])).for_each(|slot| shared[slot.at()] = true);
+        shared
     }
 
     /// The slot of each of the roots of these `classes`, where `ghosts` are the peaks of the ghosts and `names` those of the slots.

@@ -1,4 +1,7 @@
-//! The merge tree of a rank alone, on all threads: regions of peaks decide what they can, and one thread decides the rest.
+//! The merge tree of a rank, on all threads: regions of peaks decide what they can, and one thread decides the rest.
+//!
+//! A rank alone decides everything. Of several ranks, each decides the deaths that its own edges suffice for. These are the deaths
+//! in components of peaks that no other rank knows: only the rank itself can have edges of such peaks.
 //!
 //! ```text
 //!     peak          0 1 2 3 4 5 6 7        regions of space: {0, 1, 4, 5} and {2, 3, 6, 7}, two levels each
@@ -22,7 +25,7 @@ const REGION_PEAKS: usize = 1 << 16;
 
 impl PeakRegions {
     /// Unites consecutive parts of space, given by their ranges of peaks, into regions of at least `least` peaks.
-    fn of_at_least(least: usize, parts: impl Iterator<Item = Vec<Range<PeakIdx>>>) -> Self {
+    pub(super) fn of_at_least(least: usize, parts: impl Iterator<Item = Vec<Range<PeakIdx>>>) -> Self {
         let (mut regions, mut region, mut n) = (Vec::new(), Vec::new(), 0);
         for part in parts {
             n += n_peaks(&part);
@@ -90,51 +93,98 @@ impl PeakPlaces {
     }
 }
 
-/// The edge at which each peak dies. `edges` are between peaks of these densities, in falling order.
-///
-/// Each region takes the edges of its own peaks. What it leaves has to do with several regions, and one thread decides it.
-/// Takes 28 bytes per peak and 12 per edge.
-///
-/// # Panics
-/// When a peak is in no region.
-pub fn deaths(rho: &[f64], edges: &[ContactEdge], regions: &PeakRegions) -> Vec<DeathEdge> {
-    deaths_by_runs(RUN, rho, edges, regions)
+/// The peaks of a rank, of which it decides the deaths that its edges suffice for.
+#[derive(Debug, Clone, Copy)]
+pub struct RegionPeaks<'a> {
+    /// Densities.
+    pub rho: &'a [f64],
+    /// The peaks in regions of space.
+    pub regions: &'a PeakRegions,
+    /// Which peaks other ranks may know; empty if none.
+    pub shared: &'a [bool],
 }
 
-/// [`deaths`], with so many edges per task.
-fn deaths_by_runs(run: usize, rho: &[f64], edges: &[ContactEdge], regions: &PeakRegions) -> Vec<DeathEdge> {
-    let at = PeakPlaces::new(regions);
-    assert_eq!(at.peaks.len(), rho.len(), "each peak is in one region");
-    let rho: Vec<f64> = at.peaks.par_iter().map(|peak| rho[peak.at()]).collect();
-    let mut parents: Vec<u32> = (0..rho.len() as u32).into_par_iter().collect();
-    let mut deaths: Vec<DeathEdge> = rayon::iter::repeat_n(DeathEdge::NEVER, rho.len()).collect();
+/// What a rank has decided.
+#[derive(Debug)]
+pub struct RegionDeaths {
+    /// The edge at which each peak dies; [`DeathEdge::NEVER`] where the rank knows of none.
+    pub deaths: Vec<DeathEdge>,
+    /// The edges that other ranks must know, in falling order. None is the lowest on a cycle.
+    pub undecided: Vec<UndecidedEdge>,
+}
 
-    let runs = edges_by_region(edges, &at, run);
-    let parts = carve(&mut parents, regions.sizes()).into_iter().zip(carve(&mut deaths, regions.sizes()));
-    let of_regions: Vec<PeakRegion> = parts
-        .zip(&at.ends)
-        .map(|((parents, deaths), &end)| {
-            let all = end as usize - deaths.len()..end as usize;
-            PeakRegion {
-                first: all.start as u32,
-                peaks: &at.peaks[all.clone()],
-                rho: &rho[all],
-                parents,
-                deaths,
-            }
-        })
-        .collect();
-    let decide = |(i, region): (usize, PeakRegion)| region.decide(runs.iter().map(|run| run[i].as_slice()));
-    let left: Vec<Vec<RegionEdge>> = of_regions.into_par_iter().enumerate().map(decide).collect();
-    drop(runs);
+/// An edge that a rank cannot decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndecidedEdge {
+    /// Its number.
+    pub edge: u32,
+    /// The peaks that represent its two peaks: these themselves, or ones that absorbed them.
+    pub nodes: [PeakIdx; 2],
+}
 
-    let mut left = left.concat();
-    left.par_sort_unstable_by_key(|edge| edge.edge);
-    let all =
-        PeakRegion { first: 0, peaks: &at.peaks, rho: &rho, parents: &mut parents, deaths: &mut deaths };
-    let left = all.decide([left.as_slice()].into_iter());
-    assert!(left.is_empty(), "all peaks together decide all edges");
-    at.places.into_par_iter().map(|place| deaths[place as usize]).collect()
+impl RegionPeaks<'_> {
+    /// Decides the deaths that `edges` suffice for. These are all edges that this rank has, between its peaks, in falling order.
+    ///
+    /// Each region takes the edges of its own peaks. What it leaves has to do with several regions, and one thread decides it.
+    /// Takes 32 bytes per peak and 12 per edge.
+    ///
+    /// # Panics
+    /// When a peak is in no region.
+    pub fn decide(&self, edges: &[ContactEdge]) -> RegionDeaths {
+        self.decide_by_runs(RUN, edges)
+    }
+
+    /// [`Self::decide`], with so many edges per task.
+    fn decide_by_runs(&self, run: usize, edges: &[ContactEdge]) -> RegionDeaths {
+        let at = PeakPlaces::new(self.regions);
+        assert_eq!(at.peaks.len(), self.rho.len(), "each peak is in one region");
+        let rho: Vec<f64> = at.peaks.par_iter().map(|peak| self.rho[peak.at()]).collect();
+        let open: Vec<bool> = match self.shared {
+            [] => Vec::new(),
+            shared => at.peaks.par_iter().map(|peak| shared[peak.at()]).collect(),
+        };
+        let mut parents: Vec<u32> = (0..rho.len() as u32).into_par_iter().collect();
+        let mut deaths: Vec<DeathEdge> = rayon::iter::repeat_n(DeathEdge::NEVER, rho.len()).collect();
+
+        let runs = edges_by_region(edges, &at, run);
+        let sizes = || self.regions.sizes();
+        let parts = carve(&mut parents, sizes()).into_iter().zip(carve(&mut deaths, sizes()));
+        let of_regions: Vec<PeakRegion> = parts
+            .zip(&at.ends)
+            .map(|((parents, deaths), &end)| {
+                let all = end as usize - deaths.len()..end as usize;
+                PeakRegion {
+                    first: all.start as u32,
+                    peaks: &at.peaks[all.clone()],
+                    open: open.get(all.clone()).unwrap_or_default(),
+                    rho: &rho[all],
+                    parents,
+                    deaths,
+                }
+            })
+            .collect();
+        let decide =
+            |(i, region): (usize, PeakRegion)| region.decide(runs.iter().map(|run| run[i].as_slice()));
+        let left: Vec<Vec<RegionEdge>> = of_regions.into_par_iter().enumerate().map(decide).collect();
+        drop(runs);
+
+        let mut left = left.concat();
+        left.par_sort_unstable_by_key(|edge| edge.edge);
+        let all = PeakRegion {
+            first: 0,
+            peaks: &at.peaks,
+            rho: &rho,
+            open: &open,
+            parents: &mut parents,
+            deaths: &mut deaths,
+        };
+        let left = all.decide([left.as_slice()].into_iter());
+        let nodes = |places: [u32; 2]| places.map(|place| at.peaks[place as usize]);
+        RegionDeaths {
+            deaths: at.places.par_iter().map(|place| deaths[*place as usize]).collect(),
+            undecided: left.iter().map(|e| UndecidedEdge { edge: e.edge, nodes: nodes(e.places) }).collect(),
+        }
+    }
 }
 
 /// Edges of one task.
@@ -168,6 +218,7 @@ fn edges_by_region(edges: &[ContactEdge], at: &PeakPlaces, length: usize) -> Vec
 mod tests {
     use super::*;
     use inselberg_kernels::ids::CellIdx;
+    use inselberg_kernels::phew::forest::{ForestScratch, reduce};
     use inselberg_kernels::phew::tree::{Death, MergeTree};
     use proptest::prelude::*;
 
@@ -183,6 +234,7 @@ mod tests {
             least in 1..30usize,
             run in 1..150usize,
             order in any::<u64>(),
+            shared in any::<u64>(),
         ) {
             let n = rho.len();
             let rho: Vec<f64> = rho.into_iter().map(f64::from).collect();
@@ -202,10 +254,32 @@ mod tests {
             ranges.sort_by_key(|(start, _)| key(*start));
             let parts = ranges.into_iter().map(|(start, end)| vec![PeakIdx::new(start)..PeakIdx::new(end)]);
             let regions = PeakRegions::of_at_least(least, parts);
-            let found: Vec<(Death, [CellIdx; 2])> =
-                deaths_by_runs(run, &rho, &edges, &regions).into_iter().map(|found| Death::at(found, &edges)).collect();
-            let (tree, cells) = MergeTree::grow(rho, &edges);
-            prop_assert_eq!(found, tree.death.into_iter().zip(cells).collect::<Vec<_>>());
+            let alone = RegionPeaks { rho: &rho, regions: &regions, shared: &[] }.decide_by_runs(run, &edges);
+            prop_assert_eq!(alone.undecided, []);
+            let found: Vec<_> = alone.deaths.into_iter().map(|found| Death::at(found, &edges)).collect();
+            let (tree, cells) = MergeTree::grow(rho.clone(), &edges);
+            let all: Vec<(Death, [CellIdx; 2])> = tree.death.into_iter().zip(cells).collect();
+            prop_assert_eq!(&found, &all);
+
+            let shared: Vec<bool> = (0..n).map(|peak| shared >> (peak % 64) & 1 == 1).collect();
+            let of_shared = |regions| RegionPeaks { rho: &rho, regions, shared: &shared }.decide_by_runs(run, &edges);
+            let RegionDeaths { deaths, undecided } = of_shared(&regions);
+            let by_one = of_shared(&PeakRegions::of_list(n));
+            prop_assert_eq!(&deaths, &by_one.deaths);
+            prop_assert_eq!(&undecided, &by_one.undecided);
+            for (peak, found) in deaths.iter().enumerate().filter(|(_, found)| found.edge().is_some()) {
+                prop_assert!(!shared[peak] && Death::at(*found, &edges) == all[peak], "a death of the whole tree");
+            }
+            let dead = deaths.iter().flat_map(|found| found.edge()).map(|(edge, _)| edges[edge]);
+            let mut forest: Vec<ContactEdge> = undecided.iter().map(|e| edges[e.edge as usize]).chain(dead).collect();
+            forest.sort_by(ContactEdge::order);
+            prop_assert_eq!(forest, reduce(&edges, &mut ForestScratch::default()));
+            for UndecidedEdge { edge, nodes } in undecided {
+                let peaks = edges[edge as usize].peaks;
+                let absorbed = |peak: PeakIdx| deaths[peak.at()].edge().is_some();
+                prop_assert!((0..2).all(|end| !absorbed(nodes[end])), "nodes live on");
+                prop_assert!((0..2).all(|end| nodes[end] == peaks[end] || absorbed(peaks[end])));
+            }
         }
     }
 }

@@ -114,7 +114,12 @@ pub fn segment<'a>(
         }
     };
     let grown = Stage::run("forest", n, comm, observer, || {
-        let contacts = PlacedContacts { edges: &edges, cells: &locator, regions: &pass.peak_regions() };
+        let contacts = PlacedContacts {
+            edges: &edges,
+            cells: &locator,
+            regions: &pass.peak_regions(&slots),
+            shared: &known.shared(task.links, &labels),
+        };
         GrownPeaks::grow(peaks, &mut known, &contacts, totals, &space, comm)
     })?;
     let ties = match rules {

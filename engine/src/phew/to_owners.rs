@@ -1,7 +1,7 @@
 //! The one exchange that brings contacts and sums to the owners of the peaks.
 
 use crate::exchange::bundle::SendBuffers;
-use crate::phew::forest::{self, CellPlaces, PlacedContacts};
+use crate::phew::forest::{self, CellPlaces, PlacedContacts, RankForest};
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::sums::PatchTotals;
@@ -14,7 +14,7 @@ const PEAKS: usize = 1;
 const SUMS: usize = 2;
 const MOMENTA: usize = 3;
 
-/// Collective: sends contacts and sums to the owners of their peaks. Returns the contacts of the own peaks. The sums of own
+/// Collective: sends undecided contacts and sums to the owners of their peaks. Returns the contacts of the own peaks. The sums of own
 /// peaks are complete afterwards, and `known` has the ranks on which own peaks are ghost peaks. One exchange.
 ///
 /// # Errors
@@ -25,10 +25,10 @@ pub fn send_to_owners(
     peaks: &PeakColumns,
     contacts: &PlacedContacts<impl CellPlaces>,
     totals: &mut PatchTotals,
-) -> Result<Vec<GlobalEdge>, CommError> {
+) -> Result<RankForest, CommError> {
     let PatchTotals { patches, momenta, .. } = totals;
     let mut buffers = SendBuffers::<4>::default();
-    let mut edges = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), peaks, contacts);
+    let mut forest = forest::send_to_owners(&mut buffers, EDGES, comm.rank(), peaks, contacts);
     known.announce(&mut buffers, PEAKS);
     known.send(&mut buffers, SUMS, patches);
     if let Some(momenta) = momenta {
@@ -40,6 +40,6 @@ pub fn send_to_owners(
     if let Some(momenta) = momenta {
         known.merge_received(&received, MOMENTA, momenta, Momentum::merge);
     }
-    edges.extend(received.iter().flat_map(|bundle| bundle.each::<GlobalEdge>(EDGES)));
-    Ok(edges)
+    forest.edges.extend(received.iter().flat_map(|bundle| bundle.each::<GlobalEdge>(EDGES)));
+    Ok(forest)
 }

@@ -6,7 +6,9 @@
 //!
 //! A region goes through the edges of its peaks by falling saddle, as the whole tree does. A component is *open* from the first
 //! edge on that leads out of the region, or to an open component: what it meets next, others decide. Its edges are left. A component
-//! that is not open has seen all its edges so far. So its death is that of the whole tree.
+//! that is not open has seen all its edges so far. So its death is that of the whole tree. Peaks that may have edges nobody
+//! knows here are open from the beginning. An edge between open components that greater edges connect merges nothing, so it is
+//! dropped.
 //!
 //! ```text
 //!     peaks (densities)   a (9)   b (7)   c (8) | d (5)   e (6)       regions: {a, b, c} and {d, e}
@@ -26,7 +28,7 @@ use bytemuck::{Pod, Zeroable};
 pub struct RegionEdge {
     /// The number of the edge. Numbers ascend as edges fall.
     pub edge: u32,
-    /// The places of its two peaks, in their order.
+    /// The places of its two peaks, in their order, or of peaks that represent them.
     pub places: [u32; 2],
 }
 
@@ -60,6 +62,8 @@ pub struct PeakRegion<'a> {
     pub peaks: &'a [PeakIdx],
     /// Their densities.
     pub rho: &'a [f64],
+    /// Which of them are open from the beginning; empty if none is.
+    pub open: &'a [bool],
     /// Union-find of the components, between places; at the beginning, each place is its own parent.
     pub parents: &'a mut [u32],
     /// Where they die.
@@ -71,47 +75,44 @@ const AHEAD: usize = 16;
 
 impl PeakRegion<'_> {
     /// Decides the deaths that the edges of the region suffice for. These come in `runs`, in falling order; each has a peak in
-    /// the region. Returns the edges that it leaves, in falling order. Of an edge between two regions, the region of the first
-    /// place leaves it. Almost linear in the edges.
+    /// the region. Returns the edges that it leaves, in falling order, with places of peaks that represent their peaks in
+    /// the region. Of an edge between two regions, the region of the first place leaves it. Almost linear in the edges.
     pub fn decide<'e>(mut self, runs: impl Iterator<Item = &'e [RegionEdge]>) -> Vec<RegionEdge> {
-        let (mut left, mut is_open) = (Vec::new(), vec![false; self.rho.len()]);
+        let (mut left, mut open) = (Vec::new(), OpenComponents::new(self.rho.len(), self.open));
         for run in runs {
             for (i, edge) in run.iter().enumerate() {
                 if let Some(ahead) = run.get(i + AHEAD) {
                     ahead.places.into_iter().for_each(|place| self.shorten(place));
                 }
-                if self.leaves(edge, &mut is_open) {
-                    left.push(*edge);
-                }
+                left.extend(self.leaves(edge, &mut open));
             }
         }
         left
     }
 
-    /// Decides an edge, or opens its components. Whether this region leaves it.
-    fn leaves(&mut self, edge: &RegionEdge, is_open: &mut [bool]) -> bool {
+    /// Decides an edge, or opens its components. Returns it if this region leaves it.
+    fn leaves(&mut self, edge: &RegionEdge, open: &mut OpenComponents) -> Option<RegionEdge> {
         let inside = edge.places.map(|place| self.has(place));
         if inside != [true; 2] {
             let own = usize::from(inside[1]);
             let root = self.root(edge.places[own]);
-            is_open[self.at(root)] = true;
-            return own == 0;
+            open.open(self.at(root));
+            return (own == 0).then_some(RegionEdge { places: [root, edge.places[1]], ..*edge });
         }
         let roots = edge.places.map(|place| self.root(place));
         if roots[0] == roots[1] {
-            return false;
+            return None;
         }
         let [a, b] = roots.map(|root| self.at(root));
-        if is_open[a] || is_open[b] {
-            (is_open[a], is_open[b]) = (true, true);
-            return true;
+        if open.has(a) || open.has(b) {
+            return open.join(a, b).then_some(RegionEdge { places: roots, ..*edge });
         }
         let near = usize::from(self.exceeds(a, b));
         let dying = roots[near];
         let at = self.at(dying);
         self.deaths[at] = DeathEdge { edge: edge.edge, near: near as u32 };
         self.parents[at] = roots[1 - near];
-        false
+        None
     }
 
     fn has(&self, place: u32) -> bool {
@@ -141,6 +142,42 @@ impl PeakRegion<'_> {
             let parent = self.parents[self.at(place)];
             self.parents[self.at(place)] = self.parents[self.at(parent)];
         }
+    }
+}
+
+/// The open components, by their roots in a region, and which of them edges that are left connect.
+struct OpenComponents(Vec<u32>);
+
+impl OpenComponents {
+    /// The entry of a component that is not open; the others are a union-find.
+    const CLOSED: u32 = u32::MAX;
+
+    /// Of `n` peaks, those that are `open` from the beginning.
+    fn new(n: usize, open: &[bool]) -> Self {
+        let mut components = Self(vec![Self::CLOSED; n]);
+        (0..n).zip(open).filter(|(_, open)| **open).for_each(|(root, _)| components.open(root));
+        components
+    }
+
+    #[inline]
+    fn has(&self, root: usize) -> bool {
+        self.0[root] != Self::CLOSED
+    }
+
+    fn open(&mut self, root: usize) {
+        if !self.has(root) {
+            self.0[root] = root as u32;
+        }
+    }
+
+    /// Opens two components and connects them. Whether they were not connected before.
+    fn join(&mut self, a: usize, b: usize) -> bool {
+        let [a, b] = [a, b].map(|root| {
+            self.open(root);
+            find(self.0.as_mut_slice(), root as u32)
+        });
+        self.0[a.max(b) as usize] = a.min(b);
+        a != b
     }
 }
 
@@ -178,6 +215,7 @@ mod tests {
                 first: places.start as u32,
                 peaks: &peaks[places.clone()],
                 rho: &rho[places.clone()],
+                open: &[],
                 parents: &mut parents[places.clone()],
                 deaths: &mut deaths[places],
             };

@@ -62,8 +62,14 @@ impl MergeTree {
         let mut deaths = vec![DeathEdge::NEVER; rho.len()];
         let all: Vec<RegionEdge> =
             (0..).zip(edges).map(|(i, e)| RegionEdge { edge: i, places: e.peaks.map(|p| p.0) }).collect();
-        let region =
-            PeakRegion { first: 0, peaks: &peaks, rho: &rho, parents: &mut parents, deaths: &mut deaths };
+        let region = PeakRegion {
+            first: 0,
+            peaks: &peaks,
+            rho: &rho,
+            open: &[],
+            parents: &mut parents,
+            deaths: &mut deaths,
+        };
         let left = region.decide([all.as_slice()].into_iter());
         debug_assert!(left.is_empty(), "a region of all peaks decides everything");
         let (death, cells) = deaths.into_iter().map(|found| Death::at(found, edges)).unzip();
