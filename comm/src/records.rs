@@ -20,9 +20,7 @@ pub(crate) fn append<T: Pod>(to: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
         let what = format!("{} bytes are not a whole number of records of {size} bytes", bytes.len());
         return Err(CommError::Mismatch { what });
     }
-    let start = to.len();
-    to.resize(start + bytes.len() / size, T::zeroed());
-    bytemuck::cast_slice_mut(&mut to[start..]).copy_from_slice(bytes);
+    to.extend(bytes.chunks_exact(size).map(bytemuck::pod_read_unaligned::<T>));
     Ok(())
 }
 

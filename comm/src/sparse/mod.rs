@@ -8,7 +8,7 @@ mod nbx;
 mod neighbours;
 
 use crate::endpoint::{Endpoint, Op};
-use crate::records::{Message, Messages, from_bytes, to_bytes};
+use crate::records::{Messages, from_bytes, to_bytes};
 use crate::{Comm, CommError, Rank, Result};
 use bytemuck::Pod;
 
@@ -87,33 +87,34 @@ impl Comm {
             endpoint.traffic.now().received += received.len() as u64;
             endpoint.traffic.now().received_bytes +=
                 received.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
-            received.extend(own);
             received.retain(|(_, bytes)| !bytes.is_empty());
             received.sort_unstable_by_key(|part| part.0);
             let unpack = |(from, bytes): (Rank, Vec<u8>)| Ok((from, from_bytes(&bytes)?));
-            received.into_iter().map(unpack).collect()
+            let mut received = received.into_iter().map(unpack).collect::<Result<Vec<_>>>()?;
+            if !own.is_empty() {
+                let rank = endpoint.rank();
+                received.insert(received.partition_point(|part| part.0 < rank), (rank, own));
+            }
+            Ok(received)
         })
     }
 }
 
-/// The message of `rank` to itself, and one message per other destination, ascending.
-fn pack<T: Pod>(
-    mut parts: Vec<(Rank, Vec<T>)>,
-    rank: Rank,
-    n_ranks: usize,
-) -> Result<(Option<Message>, Messages)> {
+/// The records of `rank` for itself, which are not copied if they are one list, and one message per other destination, ascending.
+fn pack<T: Pod>(mut parts: Vec<(Rank, Vec<T>)>, rank: Rank, n_ranks: usize) -> Result<(Vec<T>, Messages)> {
     parts.retain(|(_, records)| !records.is_empty());
     parts.sort_by_key(|part| part.0);
     if let Some(&(rank, _)) = parts.last().filter(|(to, _)| to.at() >= n_ranks) {
         return Err(CommError::NoSuchRank { rank, n_ranks });
     }
-    let mut packed = Messages::new();
+    let (mut own, mut packed) = (Vec::new(), Messages::new());
     for (to, records) in parts {
         match packed.last_mut() {
+            _ if to == rank && own.is_empty() => own = records,
+            _ if to == rank => own.extend(records),
             Some(last) if last.0 == to => last.1.extend(to_bytes(&records)),
             _ => packed.push((to, to_bytes(&records))),
         }
     }
-    let own = packed.iter().position(|(to, _)| *to == rank).map(|at| packed.remove(at));
     Ok((own, packed))
 }

@@ -7,9 +7,10 @@ use super::local_field::LocalField;
 use super::migrate::{OctMessages, OwnLevel};
 use super::oct_record::OctRecord;
 use super::splits::Splits;
-use crate::chunks::chunks;
+use crate::chunks::{carve, chunks, zeros};
 use crate::error::RunError;
 use crate::field::{AmrField, linked, morton_order};
+use bytemuck::Zeroable;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{Brick, Mesh, MeshError, SortedOcts, UnlinkedMesh, local};
@@ -60,9 +61,10 @@ pub(super) fn assemble(
         _ => needed_by(&own, &splits, &domain, comm.rank()),
     };
     let received = fetch(&own, &needed, comm)?;
-    check_count(n_own + received.iter().flat_map(|(_, octs)| octs).map(OctRecord::n_cells).sum::<usize>())?;
+    let n_cells = n_own + received.iter().flat_map(|(_, octs)| octs).map(OctRecord::n_cells).sum::<usize>();
+    check_count(n_cells)?;
     let extra = columns(&own, n_extra);
-    let merged = merge(own, &received);
+    let merged = merge(own, &received, n_cells);
     let ghosts = links(needed, received, &merged);
     let mesh = UnlinkedMesh::from_sorted(domain, &merged.levels);
     let mesh = mesh.map_err(|problem| if cells.is_octree() { of_oct(problem) } else { problem })?;
@@ -143,18 +145,24 @@ fn fetch(
 }
 
 /// An oct of own cells and ghosts.
-#[derive(Default)]
+#[derive(Clone, Copy, Zeroable)]
+#[repr(C)]
 struct LocalOct {
+    /// Its position on the grid of the level above its cells.
+    position: [u32; 3],
     /// The index of its first cell.
     first: u32,
     /// The mask of its cells.
     exists: u8,
+    /// The mask of its leaves.
+    leaf: u8,
     /// The mask of its own cells.
     own: u8,
+    /// The number of parts that form it.
+    n_parts: u8,
 }
 
 /// Own cells and ghosts, sorted together by (level, Morton key).
-#[derive(Default)]
 struct MergedCells {
     levels: Vec<SortedOcts>,
     rho: Vec<f64>,
@@ -165,68 +173,57 @@ struct MergedCells {
     ghosts: Vec<Vec<u32>>,
 }
 
-fn merge(own: Vec<OwnLevel>, received: &[(Rank, Vec<OctRecord>)]) -> MergedCells {
+/// Merges own cells and received ones, of which there are `n_cells` together.
+fn merge(own: Vec<OwnLevel>, received: &[(Rank, Vec<OctRecord>)], n_cells: usize) -> MergedCells {
     let deepest = received.iter().filter_map(|(_, octs)| octs.last()).map(|oct| oct.level).max();
     let n_levels = deepest.map_or(own.len(), |deepest| own.len().max(usize::from(deepest) + 1));
+    let mut rho = zeros(n_cells);
     let mut merged = MergedCells {
+        levels: Vec::with_capacity(n_levels),
+        rho: Vec::new(),
+        octs: Vec::new(),
+        own: Vec::new(),
         ghosts: received.iter().map(|(_, octs)| Vec::with_capacity(octs.len())).collect(),
-        ..MergedCells::default()
     };
-    let mut own = own.into_iter();
+    let (mut own, mut n_before) = (own.into_iter(), 0);
     for level in 0..n_levels {
         // Ghosts may be finer than all own cells.
-        merged.add_level(level as u8, own.next().unwrap_or_default().octs, received);
+        let own = own.next().unwrap_or_default().octs;
+        n_before += merged.add_level(level as u8, &own, received, n_before as u32, &mut rho[n_before..]);
     }
-    merged
+    debug_assert_eq!(n_before, n_cells, "own cells and ghosts are different cells");
+    MergedCells { rho, ..merged }
 }
 
 impl MergedCells {
-    fn add_level(&mut self, level: u8, mut parts: Vec<OctRecord>, received: &[(Rank, Vec<OctRecord>)]) {
-        let n_own = parts.len();
-        let mut n_new = Vec::with_capacity(received.len());
+    /// Adds the cells of a level, which come after `n_before` others, and writes their densities to the begin of `rho`. Returns
+    /// their number.
+    fn add_level(
+        &mut self,
+        level: u8,
+        own: &[OctRecord],
+        received: &[(Rank, Vec<OctRecord>)],
+        n_before: u32,
+        rho: &mut [f64],
+    ) -> usize {
+        let (mut parts, mut n_new) =
+            (OctParts { own, received: Vec::new() }, Vec::with_capacity(received.len()));
         for ((_, octs), done) in received.iter().zip(&self.ghosts) {
-            let before = parts.len();
-            parts.extend(octs[done.len()..].iter().take_while(|oct| oct.level == level));
-            n_new.push(parts.len() - before);
+            let before = parts.received.len();
+            parts.received.extend(octs[done.len()..].iter().take_while(|oct| oct.level == level));
+            n_new.push(parts.received.len() - before);
         }
-        let place = self.add_octs(&parts, n_own);
-        let mut ghosts = &place[n_own..];
-        self.own.extend_from_slice(&place[..n_own]);
+        let level = MergedLevel::new(&parts, n_before, rho);
+        self.levels.push(level.sorted());
+        let MergedLevel { octs, place, n_cells } = level;
+        let first = self.octs.len() as u32;
+        self.octs.extend(octs);
+        let mut place = place.into_iter().map(|oct| first + oct);
+        self.own.extend(place.by_ref().take(own.len()));
         for (places, n) in self.ghosts.iter_mut().zip(n_new) {
-            places.extend_from_slice(&ghosts[..n]);
-            ghosts = &ghosts[n..];
+            places.extend(place.by_ref().take(n));
         }
-    }
-
-    /// Adds the octs of a level, which may come in several parts. Returns, for each part, the index of its oct. The first
-    /// `n_own` parts are own octs, sorted.
-    fn add_octs(&mut self, parts: &[OctRecord], n_own: usize) -> Vec<u32> {
-        let first = self.octs.len();
-        let mut place = vec![0; parts.len()];
-        let mut all: Vec<OctRecord> = Vec::with_capacity(parts.len());
-        for i in merged_order(parts, n_own) {
-            let part = &parts[i as usize];
-            if !all.last_mut().is_some_and(|last| last.join(part)) {
-                all.push(*part);
-                self.octs.push(LocalOct::default());
-            }
-            let last = self.octs.len() - 1;
-            place[i as usize] = last as u32;
-            self.octs[last].own |= if (i as usize) < n_own { part.exists } else { 0 };
-        }
-        for (oct, local) in all.iter().zip(&mut self.octs[first..]) {
-            (local.first, local.exists) = (self.rho.len() as u32, oct.exists);
-            match oct.exists {
-                0xff => self.rho.extend_from_slice(&oct.rho),
-                some => self.rho.extend(local::bits(some.into()).map(|bit| oct.rho[bit as usize])),
-            }
-        }
-        self.levels.push(SortedOcts {
-            position: all.iter().map(|oct| oct.position).collect(),
-            exists: all.iter().map(|oct| oct.exists).collect(),
-            leaf: all.iter().map(|oct| oct.leaf).collect(),
-        });
-        place
+        n_cells
     }
 
     /// The indices of some cells of an oct.
@@ -236,20 +233,124 @@ impl MergedCells {
     }
 }
 
-/// The order of octs by Morton key, where the first `n_sorted` are sorted already and the others are few.
-fn merged_order(octs: &[OctRecord], n_sorted: usize) -> Vec<u32> {
-    let (sorted, others) = octs.split_at(n_sorted);
-    let mut order = Vec::with_capacity(octs.len());
-    let mut done = 0;
-    for other in morton_order(&others.iter().map(|oct| oct.position).collect::<Vec<_>>()) {
-        let key = morton(others[other as usize].position);
-        let upto = done + sorted[done..].partition_point(|oct| morton(oct.position) <= key);
-        order.extend(done as u32..upto as u32);
-        order.push(n_sorted as u32 + other);
-        done = upto;
+/// The octs of a level as they come: the own ones, sorted, then those received. Several may be parts of one oct.
+struct OctParts<'a> {
+    own: &'a [OctRecord],
+    received: Vec<&'a OctRecord>,
+}
+
+impl OctParts<'_> {
+    fn get(&self, part: u32) -> &OctRecord {
+        self.own.get(part as usize).unwrap_or_else(|| self.received[part as usize - self.own.len()])
     }
-    order.extend(done as u32..n_sorted as u32);
-    order
+
+    /// Their order by Morton key. Most are own ones.
+    fn order(&self) -> Vec<u32> {
+        let Self { own, received } = self;
+        let mut order = Vec::with_capacity(own.len() + received.len());
+        let mut done = 0;
+        for other in morton_order(&received.iter().map(|oct| oct.position).collect::<Vec<_>>()) {
+            let key = morton(received[other as usize].position);
+            let upto = done + own[done..].partition_point(|oct| morton(oct.position) <= key);
+            order.extend(done as u32..upto as u32);
+            order.push(own.len() as u32 + other);
+            done = upto;
+        }
+        order.extend(done as u32..own.len() as u32);
+        order
+    }
+
+    /// The order cut into runs, with no oct in two of them.
+    fn runs<'o>(&self, order: &'o [u32]) -> Vec<&'o [u32]> {
+        let position = |at: usize| self.get(order[at]).position;
+        let (mut runs, mut start) = (Vec::new(), 0);
+        while start < order.len() {
+            let end = (start + PARTS_AT_ONCE..order.len()).find(|at| position(*at) != position(at - 1));
+            let end = end.unwrap_or(order.len());
+            runs.push(&order[start..end]);
+            start = end;
+        }
+        runs
+    }
+
+    /// Calls `each` with every oct of a run, and with the parts that form it. Each of these has a cell, and they share none. So
+    /// they are at most eight.
+    fn for_each_oct(&self, run: &[u32], mut each: impl FnMut(&OctRecord, &[u32])) {
+        let mut left = run;
+        while let Some((first, others)) = left.split_first() {
+            let mut oct = *self.get(*first);
+            let n = 1 + others.iter().take_while(|part| oct.join(self.get(**part))).count();
+            each(&oct, &left[..n]);
+            left = &left[n..];
+        }
+    }
+}
+
+/// OctParts that one task merges.
+const PARTS_AT_ONCE: usize = 1 << 12;
+
+/// The octs of a level.
+struct MergedLevel {
+    octs: Vec<LocalOct>,
+    /// The index of the oct of each part.
+    place: Vec<u32>,
+    n_cells: usize,
+}
+
+impl MergedLevel {
+    /// From parts of octs, whose cells begin at the cell `first`. Writes the densities to the begin of `rho`.
+    fn new(parts: &OctParts, first: u32, rho: &mut [f64]) -> Self {
+        let order = parts.order();
+        let runs = parts.runs(&order);
+        let count = |run: &&[u32]| {
+            let mut counts = (0, 0);
+            parts.for_each_oct(run, |oct, _| counts = (counts.0 + 1, counts.1 + oct.n_cells()));
+            counts
+        };
+        let (n_octs, n_cells): (Vec<usize>, Vec<usize>) = runs.par_iter().map(count).unzip();
+
+        let mut octs: Vec<LocalOct> = zeros(n_octs.iter().sum());
+        let octs_of = carve(&mut octs, n_octs.iter().copied());
+        let rho_of = carve(rho, n_cells.iter().copied());
+        let firsts: Vec<u32> = n_cells
+            .iter()
+            .scan(first, |next, n| {
+                *next += *n as u32;
+                Some(*next - *n as u32)
+            })
+            .collect();
+        runs.par_iter().zip(firsts).zip(octs_of).zip(rho_of).for_each(|(((run, first), octs), rho)| {
+            let (mut octs, mut n_before) = (octs.iter_mut(), 0);
+            parts.for_each_oct(run, |oct, of_oct| {
+                let OctRecord { position, exists, leaf, .. } = *oct;
+                let own = of_oct.iter().filter_map(|part| parts.own.get(*part as usize));
+                *octs.next().expect("octs are counted before") = LocalOct {
+                    position,
+                    first: first + n_before as u32,
+                    exists,
+                    leaf,
+                    own: own.fold(0, |own, part| own | part.exists),
+                    n_parts: of_oct.len() as u8,
+                };
+                let cells = local::bits(exists.into());
+                rho[n_before..].iter_mut().zip(cells).for_each(|(rho, bit)| *rho = oct.rho[bit as usize]);
+                n_before += oct.n_cells();
+            });
+        });
+
+        let mut place = vec![0; order.len()];
+        let of_part = octs.iter().zip(0..).flat_map(|(oct, i)| std::iter::repeat_n(i, oct.n_parts.into()));
+        order.iter().zip(of_part).for_each(|(part, oct)| place[*part as usize] = oct);
+        Self { octs, place, n_cells: n_cells.iter().sum() }
+    }
+
+    fn sorted(&self) -> SortedOcts {
+        SortedOcts {
+            position: self.octs.par_iter().map(|oct| oct.position).collect(),
+            exists: self.octs.par_iter().map(|oct| oct.exists).collect(),
+            leaf: self.octs.par_iter().map(|oct| oct.leaf).collect(),
+        }
+    }
 }
 
 /// The links to ranks that need own cells and to ranks whose cells were received.

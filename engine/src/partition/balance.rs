@@ -11,10 +11,12 @@ use inselberg_comm::{Comm, CommError, Reduce};
 const WORK: [u32; 2] = [1, 2];
 /// The part of the mean work by which a rank may deviate, so that regions are compact.
 const SLACK: f64 = 0.1;
+/// No slack: shares as even as octs allow.
+const EVEN: f64 = 0.0;
 
 /// Collective: splits of the leaves that ranks hold. `levels` has bit l set where any rank has cells of level l; leaves
-/// denser than `threshold` are test cells. Costs what [`Splits::balanced`] or [`Splits::compact`] does,
-/// and nothing on a rank alone.
+/// denser than `threshold` are test cells. Costs what [`Splits::by_weight`] does, and nothing on a
+/// rank alone.
 ///
 /// # Errors
 /// When another rank fails.
@@ -30,19 +32,19 @@ pub(super) fn balance(
     if comm.n_ranks() == 1 {
         return Ok(Splits::one(deepest));
     }
-    let test_cells = |oct: &OctRecord| oct.test_cells(threshold);
+    let n_leaves = |oct: &OctRecord| oct.leaf.count_ones();
+    let n_tests = |oct: &OctRecord| oct.test_cells(threshold).count_ones();
+    let by_leaves = || Splits::by_weight(deepest, held.weighted(deepest, n_leaves), EVEN, comm);
     match weights {
-        Weights::Leaves => Splits::balanced(deepest, held.keys(deepest, |oct| oct.leaf), comm),
+        Weights::Leaves => by_leaves(),
         Weights::TestCells => {
-            let keys = held.keys(deepest, test_cells);
-            let n_tests = comm.all_reduce_counts(&[keys.len() as u64], Reduce::Sum)?[0];
-            let keys = if n_tests > 0 { keys } else { held.keys(deepest, |oct| oct.leaf) };
-            Splits::balanced(deepest, keys, comm)
+            let octs = held.weighted(deepest, n_tests);
+            let n_octs = comm.all_reduce_counts(&[octs.len() as u64], Reduce::Sum)?[0];
+            if n_octs > 0 { Splits::by_weight(deepest, octs, EVEN, comm) } else { by_leaves() }
         }
         Weights::Work => {
-            let work =
-                |oct: &OctRecord| WORK[0] * oct.leaf.count_ones() + WORK[1] * test_cells(oct).count_ones();
-            Splits::compact(deepest, held.weighted(deepest, work), SLACK, comm)
+            let work = |oct: &OctRecord| WORK[0] * n_leaves(oct) + WORK[1] * n_tests(oct);
+            Splits::by_weight(deepest, held.weighted(deepest, work), SLACK, comm)
         }
     }
 }

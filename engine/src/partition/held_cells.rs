@@ -63,33 +63,21 @@ impl HeldCells {
         self.chunks_of_octs().flatten().map(OctRecord::n_cells).sum::<usize>() as u64
     }
 
-    /// Every oct.
-    fn octs(&self) -> impl Iterator<Item = &OctRecord> + '_ {
-        self.chunks.iter().flat_map(|chunk| &chunk.octs)
-    }
-
     /// The octs of each chunk.
     fn chunks_of_octs(&self) -> impl ParallelIterator<Item = &[OctRecord]> + '_ {
         self.chunks.par_iter().map(|chunk| chunk.octs.as_slice())
     }
 
-    /// Keys of the leaves in the mask `chosen(oct)` of each oct, ascending. Sorts runs of leaves rather than single keys.
-    pub fn keys(&self, deepest: u8, chosen: impl Fn(&OctRecord) -> u8) -> Vec<u128> {
-        let mut all: Vec<LeafRun> =
-            self.octs().flat_map(|oct| leaf_runs(deepest, oct, chosen(oct))).collect();
-        all.par_sort_unstable_by_key(|run| run.first);
-        let n: u32 = all.iter().map(|run| run.cells.count_ones()).sum();
-        let mut keys = Vec::with_capacity(n as usize);
-        all.iter().for_each(|run| keys.extend(run.keys()));
-        keys
-    }
-
-    /// The key of the first leaf of each oct that has one, with the weight of the oct. An oct that is held in several parts
-    /// occurs several times.
-    pub fn weighted(&self, deepest: u8, weight: impl Fn(&OctRecord) -> u32) -> Vec<(u128, u32)> {
-        let with_leaves = self.octs().filter(|oct| oct.leaf != 0);
+    /// Of each oct with a weight, the key of its first leaf and the weight. An oct that is held in several parts occurs several
+    /// times. Octs without leaves weigh nothing.
+    pub fn weighted(&self, deepest: u8, weight: impl Fn(&OctRecord) -> u32 + Sync) -> Vec<(u128, u32)> {
         let first = |oct: &OctRecord| key(deepest, oct.level, oct.cell(oct.leaf.trailing_zeros()));
-        with_leaves.map(|oct| (first(oct), weight(oct))).collect()
+        let of_oct = |oct: &OctRecord| match weight(oct) {
+            0 => None,
+            weight => Some((first(oct), weight)),
+        };
+        let of_chunk = |octs: &[OctRecord]| octs.iter().filter_map(of_oct).collect::<Vec<_>>();
+        self.chunks_of_octs().map(of_chunk).collect::<Vec<_>>().concat()
     }
 
     /// Collective: the levels that have cells on any rank; bit l stands for level l.
@@ -100,37 +88,6 @@ impl HeldCells {
         let counts = comm.all_reduce_counts(&counts, Reduce::Max)?;
         Ok(counts.iter().enumerate().fold(0, |mask, (l, n)| mask | u32::from(*n > 0) << l))
     }
-}
-
-/// Consecutive leaves of an oct. No leaf of another oct has a key between theirs, so runs sort by their first keys.
-struct LeafRun {
-    /// Key of the first leaf.
-    first: u128,
-    /// The chosen leaves; bit 0 stands for the first leaf of the run.
-    cells: u8,
-    /// log2 of the step between the keys of neighbouring cells.
-    up: u32,
-}
-
-impl LeafRun {
-    fn keys(&self) -> impl Iterator<Item = u128> + '_ {
-        local::bits(self.cells.into()).map(|bit| self.first + (u128::from(bit) << self.up))
-    }
-}
-
-/// The runs of leaves of an oct, with the `chosen` leaves of each. A split cell ends a run: finer leaves have keys there.
-fn leaf_runs(deepest: u8, oct: &OctRecord, chosen: u8) -> impl Iterator<Item = LeafRun> + use<> {
-    let up = 3 * u32::from(deepest.saturating_sub(oct.level));
-    let whole = key(deepest, oct.level, oct.cell(0));
-    let mut left = u32::from(oct.leaf);
-    std::iter::from_fn(move || {
-        let start = (left != 0).then_some(left.trailing_zeros())?;
-        let n = (!(left >> start)).trailing_zeros();
-        let leaves = (1 << n) - 1;
-        left &= !(leaves << start);
-        let cells = (u32::from(chosen) >> start & leaves) as u8;
-        Some(LeafRun { first: whole + (u128::from(start) << up), cells, up })
-    })
 }
 
 /// The pieces of a snapshot that `rank` reads, and which of their blocks. Consecutive whole pieces, since these are mostly

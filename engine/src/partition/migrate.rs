@@ -32,29 +32,54 @@ pub(super) fn migrate(
     n_extra: usize,
     comm: &Comm,
 ) -> Result<Vec<OwnLevel>, CommError> {
+    let extras = Extras { threshold, per_test: n_extra };
     let mut levels = Vec::new();
     levels.resize_with(usize::from(splits.deepest()) + 1, OwnLevel::default);
     if comm.n_ranks() == 1 {
-        while let Some(Chunk { octs, extra }) = held.chunks.pop() {
-            append(&mut levels, &octs, &extra, threshold, n_extra);
+        while let Some(chunk) = held.chunks.pop() {
+            append(&mut levels, &chunk, extras);
         }
     }
     for _ in 0..rounds(held.chunks.len(), comm)? {
         // A rank that has sent everything takes part with an empty chunk.
         let chunk = held.chunks.pop().unwrap_or_default();
-        let (octs, extra) = by_owner(&chunk, splits, threshold, n_extra);
+        let (octs, extra) = by_owner(&chunk, splits, extras);
         drop(chunk);
         let octs = comm.exchange(in_order(octs))?;
         let extra = if n_extra > 0 { comm.exchange(in_order(extra))? } else { Vec::new() };
         let mut extra: BTreeMap<Rank, Vec<f64>> = extra.into_iter().collect();
         for (from, octs) in octs {
             // No message where none of the octs has a test cell.
-            let extra = extra.remove(&from).unwrap_or_default();
-            append(&mut levels, &octs, &extra, threshold, n_extra);
+            append(&mut levels, &Chunk { octs, extra: extra.remove(&from).unwrap_or_default() }, extras);
         }
     }
-    levels.iter_mut().for_each(|level| level.sort(threshold, n_extra));
+    levels.iter_mut().for_each(|level| level.sort(extras));
     Ok(levels)
+}
+
+/// Which cells have values of further fields.
+#[derive(Debug, Clone, Copy)]
+struct Extras {
+    /// Leaves denser than this.
+    threshold: f64,
+    /// Values per such cell.
+    per_test: usize,
+}
+
+impl Extras {
+    /// Number of values of the cells of an oct.
+    fn of_oct(self, oct: &OctRecord) -> usize {
+        if self.per_test == 0 {
+            0
+        } else {
+            oct.test_cells(self.threshold).count_ones() as usize * self.per_test
+        }
+    }
+
+    /// Number of values of the cells of some octs.
+    fn of_octs(self, octs: &[OctRecord]) -> usize {
+        octs.iter().map(|oct| self.of_oct(oct)).sum()
+    }
 }
 
 /// Records by destination.
@@ -66,36 +91,42 @@ fn in_order<T: Pod>(messages: OctMessages<T>) -> Vec<(Rank, Vec<T>)> {
 }
 
 /// Octs and further values by owner. An oct that a split cuts goes to each of its owners, with the cells of that owner.
-fn by_owner(
-    chunk: &Chunk,
-    splits: &Splits,
-    threshold: f64,
-    n_extra: usize,
-) -> (OctMessages<OctRecord>, OctMessages<f64>) {
+fn by_owner(chunk: &Chunk, splits: &Splits, extras: Extras) -> (OctMessages<OctRecord>, OctMessages<f64>) {
     let (mut octs, mut extra) = (OctMessages::<OctRecord>::new(), OctMessages::<f64>::new());
-    let mut values = chunk.extra.chunks(n_extra.max(1));
-    for oct in &chunk.octs {
-        for (owner, cells) in splits.owners_of(oct) {
-            let oct = oct.only(cells);
-            octs.entry(owner).or_default().push(oct);
-            if n_extra > 0 {
-                let n_tests = oct.test_cells(threshold).count_ones() as usize;
-                extra.entry(owner).or_default().extend(values.by_ref().take(n_tests).flatten());
-            }
+    let mut values = chunk.extra.as_slice();
+    let mut put = |owner: Rank, run: &[OctRecord]| {
+        octs.entry(owner).or_default().extend_from_slice(run);
+        let n = extras.of_octs(run);
+        if n > 0 {
+            extra.entry(owner).or_default().extend_from_slice(&values[..n]);
+            values = &values[n..];
+        }
+    };
+    // Most octs have one owner, the same as the oct before.
+    let owners: Vec<Option<Rank>> = chunk.octs.par_iter().map(|oct| splits.owner_of_oct(oct)).collect();
+    let mut first = 0;
+    for same in owners.chunk_by(|a, b| a == b) {
+        let run = &chunk.octs[first..first + same.len()];
+        first += same.len();
+        match same[0] {
+            Some(owner) => put(owner, run),
+            None => run.iter().for_each(|oct| {
+                splits.owners_of(oct).for_each(|(owner, cells)| put(owner, &[oct.only(cells)]));
+            }),
         }
     }
     (octs, extra)
 }
 
-fn append(levels: &mut [OwnLevel], octs: &[OctRecord], extra: &[f64], threshold: f64, n_extra: usize) {
-    let mut values = extra.chunks(n_extra.max(1));
-    for oct in octs {
-        let level = &mut levels[usize::from(oct.level)];
-        level.octs.push(*oct);
-        if n_extra > 0 {
-            let n_tests = oct.test_cells(threshold).count_ones() as usize;
-            level.extra.extend(values.by_ref().take(n_tests).flatten());
-        }
+/// Adds the octs of a chunk to their levels. Most have the same level as the oct before.
+fn append(levels: &mut [OwnLevel], chunk: &Chunk, extras: Extras) {
+    let mut values = chunk.extra.as_slice();
+    for run in chunk.octs.chunk_by(|a, b| a.level == b.level) {
+        let level = &mut levels[usize::from(run[0].level)];
+        level.octs.extend_from_slice(run);
+        let (of_run, others) = values.split_at(extras.of_octs(run));
+        level.extra.extend_from_slice(of_run);
+        values = others;
     }
 }
 
@@ -105,24 +136,27 @@ impl OwnLevel {
         self.octs.iter().map(OctRecord::n_cells).sum()
     }
 
-    fn sort(&mut self, threshold: f64, n_extra: usize) {
+    fn sort(&mut self, extras: Extras) {
         let order = morton_order(&self.octs.par_iter().map(|oct| oct.position).collect::<Vec<_>>());
-        if n_extra > 0 {
-            self.extra = self.sorted_extra(&order, threshold, n_extra);
+        if extras.per_test > 0 {
+            self.extra = self.sorted_extra(&order, extras);
         }
         self.octs = order.par_iter().map(|i| self.octs[*i as usize]).collect();
-        self.octs.dedup_by(|oct, last| last.join(oct));
+        // Most inputs have each oct as a whole.
+        if self.octs.par_windows(2).any(|pair| pair[0].position == pair[1].position) {
+            self.octs.dedup_by(|oct, last| last.join(oct));
+        }
     }
 
-    fn sorted_extra(&self, order: &[u32], threshold: f64, n_extra: usize) -> Vec<f64> {
-        let n_values = |oct: &OctRecord| oct.test_cells(threshold).count_ones() as usize * n_extra;
+    fn sorted_extra(&self, order: &[u32], extras: Extras) -> Vec<f64> {
         let mut end = 0;
         let values: Vec<Range<usize>> = self
             .octs
             .iter()
             .map(|oct| {
-                end += n_values(oct);
-                end - n_values(oct)..end
+                let start = end;
+                end += extras.of_oct(oct);
+                start..end
             })
             .collect();
         order.iter().flat_map(|i| &self.extra[values[*i as usize].clone()]).copied().collect()

@@ -6,6 +6,7 @@ use crate::exchange::relay::ask;
 use crate::partition::bounds_of_moving;
 use crate::partition::key_sample::{part_of, part_starts};
 use inselberg_comm::{Comm, CommError, Rank};
+use rayon::prelude::*;
 
 /// Collective: sorts records over all ranks by `key`. Returns an even part of them, sorted, each with the rank that it came
 /// from; parts ascend with the ranks. One exchange, and what [`bounds_of_moving`] costs.
@@ -70,7 +71,7 @@ pub fn places_alone(n: usize, key: impl Fn(usize) -> u128 + Sync) -> Vec<u64> {
 /// Collective: the places of the keys of this part among those of all parts, which ascend with the ranks.
 fn places_in_part(comm: &Comm, part: &[u128]) -> Result<Vec<[u64; 2]>, CommError> {
     let mut order: Vec<(u128, u32)> = part.iter().copied().zip(0..).collect();
-    order.sort_unstable();
+    order.par_sort_unstable();
     let n_marked = part.iter().filter(|key| **key & 1 == 1).count() as u64;
     let before = comm.sums_before(&[part.len() as u64 - n_marked, n_marked])?;
     let [mut plain, mut marked] = [before[0], before[1]];

@@ -14,7 +14,7 @@
 //!   +---+---+-------+      the refined parent (level 1, keys 0..3) has the key 0: rank 0 owns it
 //! ```
 //!
-//! [`Splits::compact`] moves a split within its tolerance to the key with the most trailing zero bits. If the
+//! [`Splits::by_weight`] moves a split within its tolerance to the key with the most trailing zero bits. If the
 //! tolerance reaches from key 22 = 10110 to key 27 = 11011, the split is 24 = 11000: a block of 8 keys starts there.
 //!
 //! Invariants: splits ascend and are the same on all ranks; no split lies inside a leaf; equal neighbouring splits mean
@@ -120,16 +120,16 @@ impl Splits {
         Ok(Self { deepest, first: Keys::new(bounds(comm, &keys)?) })
     }
 
-    /// Collective: splits that give all ranks about the same weight, with compact regions. `octs` are the keys of the first
-    /// leaves of octs, in any order, and the weights of the octs. The weight of a rank may deviate from the mean by the
-    /// part `slack` of it. Within that tolerance, a split is the key with the most trailing zero bits.
+    /// Collective: splits that give all ranks about the same weight. `octs` are the keys of the first leaves of octs, in any
+    /// order, and the weights of the octs. The weight of a rank may deviate from the mean by the part `slack` of it, and by the octs
+    /// that a split cuts. Within that tolerance, a split is the key with the most trailing zero bits, so that regions are compact.
     ///
     /// No leaf is cut: a leaf that contained a split in its interior would contain the whole block after the split, and
     /// with it the key of another leaf.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn compact(
+    pub fn by_weight(
         deepest: u8,
         mut octs: Vec<(u128, u32)>,
         slack: f64,
@@ -157,10 +157,15 @@ impl Splits {
                 Keys::gather(&cuts.by_parts(comm, part)?, sums[2] == 0, comm)?
             }
             false => {
-                let ends: Vec<u64> = (0..n_ranks - 1).flat_map(|i| [cuts.low(i), cuts.high(i)]).collect();
-                let ends = by_digits(comm, &keys, |n| before[n], &ends)?;
-                let first = ends.chunks_exact(2).map(|ends| most_aligned(ends[0], ends[1]));
-                Keys::new(first.collect())
+                let find = |ends: Vec<u64>| by_digits(comm, &keys, |n| before[n], &ends);
+                let splits = 0..n_ranks - 1;
+                Keys::new(match cuts.reach {
+                    0 => find(splits.map(|i| cuts.high(i)).collect())?,
+                    _ => {
+                        let ends = find(splits.flat_map(|i| [cuts.low(i), cuts.high(i)]).collect())?;
+                        ends.chunks_exact(2).map(|ends| most_aligned(ends[0], ends[1])).collect()
+                    }
+                })
             }
         };
         Ok(Self { deepest, first })
@@ -180,6 +185,14 @@ impl Splits {
     #[inline]
     pub fn owner(&self, level: u8, position: [u32; 3]) -> Rank {
         self.owner_of(key(self.deepest, level, position))
+    }
+
+    /// The rank that owns all cells of an oct; `None` if there is no such rank or no cell. Logarithmic in the number of ranks.
+    pub(super) fn owner_of_oct(&self, oct: &OctRecord) -> Option<Rank> {
+        let first = key(self.deepest, oct.level, oct.cell(0));
+        let last = first + (7 << (3 * u32::from(self.deepest.saturating_sub(oct.level))));
+        let owner = self.owner_of(first);
+        (oct.exists != 0 && owner == self.owner_of(last)).then_some(owner)
     }
 
     /// The ranks that own cells of an oct, ascending, each with the mask of its cells. Logarithmic in the number of ranks.
@@ -267,8 +280,11 @@ impl Cuts {
             let received = comm.exchange(parts.collect())?;
             Ok::<_, CommError>(received.into_iter().flat_map(|(_, keys)| keys).collect::<Vec<_>>())
         };
-        let low = to_ranks(part.find(self.n_ranks - 1, |i| self.low(i)))?;
         let high = to_ranks(part.find(self.n_ranks - 1, |i| self.high(i)))?;
+        if self.reach == 0 {
+            return Ok(high);
+        }
+        let low = to_ranks(part.find(self.n_ranks - 1, |i| self.low(i)))?;
         drop(part);
         let own = low.iter().zip(high).map(|(low, high)| most_aligned(*low, high));
         Ok(own.collect())
@@ -349,24 +365,24 @@ mod tests {
     }
 
     #[test]
-    fn compact_splits_lie_between_the_keys_at_either_end() {
+    fn splits_with_slack_lie_between_the_keys_at_either_end() {
         // Short keys, some long ones among them, and long ones.
-        [0, 58, 80].into_iter().for_each(check_compact);
+        [0, 58, 80].into_iter().for_each(check_slack);
     }
 
-    fn check_compact(shift: u32) {
+    fn check_slack(shift: u32) {
         let key = |k: u32| u128::from(k * k / 8) << shift;
         let octs: Vec<(u128, u32)> = (0..600_u32).map(|k| (key(k), 1 + k * k % 40)).collect();
         let whole: u64 = octs.iter().map(|oct| u64::from(oct.1)).sum();
         let before =
             |key: u128| octs.iter().filter(|oct| oct.0 < key).map(|oct| u64::from(oct.1)).sum::<u64>();
         let key_at = |at: u64| octs.iter().map(|oct| oct.0).filter(|key| before(*key) <= at).max();
-        for n_ranks in [2, 5, 70] {
+        for (n_ranks, slack) in [(2, 0.1), (5, 0.1), (70, 0.1), (2, 0.0), (70, 0.0)] {
             let ran = run_threads(n_ranks, |comm| {
                 let mine = octs.iter().enumerate().filter(|(i, _)| i % n_ranks == comm.rank().at());
-                Splits::compact(10, mine.map(|(_, oct)| *oct).collect(), 0.1, comm).expect("splits")
+                Splits::by_weight(10, mine.map(|(_, oct)| *oct).collect(), slack, comm).expect("splits")
             });
-            let reach = (whole as f64 / n_ranks as f64 * 0.05) as u64;
+            let reach = (whole as f64 / n_ranks as f64 * slack / 2.0) as u64;
             let middles = (1..n_ranks as u64).map(|i| whole * i / n_ranks as u64);
             let between = |at: u64| Some(most_aligned(key_at(at - reach)?, key_at(at + reach)?));
             let expected: Vec<u128> = middles.filter_map(between).collect();

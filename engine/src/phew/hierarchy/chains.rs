@@ -62,7 +62,7 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<Followed, CommErr
     let own = chains.own_clumps();
     let left: Vec<ClumpAt> = chains.left_clumps().collect();
     let mut clumps = [own.as_slice(), &left].concat();
-    clumps.sort_unstable();
+    clumps.par_sort_unstable();
     clumps.dedup();
     let of_peak = chains.slots(&clumps, &own, &left);
     let cutters = own.iter().map(|at| at.cutter).collect();

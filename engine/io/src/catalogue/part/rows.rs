@@ -157,7 +157,9 @@ fn width(values: &Values) -> usize {
 
 /// The bytes of the rows at `places`, column by column.
 fn packed(columns: &[TableColumn], places: &[Range<usize>]) -> Vec<u8> {
-    let mut message = Vec::new();
+    let n: usize = places.iter().map(Range::len).sum();
+    let row: usize = columns.iter().map(|column| width(&column.values)).sum();
+    let mut message = Vec::with_capacity(n * row);
     for column in columns {
         let (bytes, width) = (bytes_of(&column.values).0, width(&column.values));
         places.iter().for_each(|p| message.extend(&bytes[p.start * width..p.end * width]));
