@@ -132,7 +132,7 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let done = segmented();
     let Peaks { tree, level, ijk, name, .. } = &done.peaks;
     group.bench_function("forest", |b| {
-        let regions = pass.peak_regions(&RootSlots::SAME);
+        let regions = pass.peak_regions(|n_roots| n_roots);
         let contacts = PlacedContacts { edges: &met.edges, cells: &locator, regions: &regions, shared: &[] };
         let grow = |rho| forest::grow_alone(rho, &contacts, field.mesh.domain());
         b.iter_batched(|| tree.rho.clone(), grow, BatchSize::PerIteration);

@@ -8,7 +8,7 @@ mod nbx;
 mod neighbours;
 
 use crate::endpoint::{Endpoint, Op};
-use crate::records::{Messages, from_bytes, to_bytes};
+use crate::records::{Messages, into_bytes, into_records, to_bytes};
 use crate::{Comm, CommError, Rank, Result};
 use bytemuck::Pod;
 
@@ -89,7 +89,7 @@ impl Comm {
                 received.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
             received.retain(|(_, bytes)| !bytes.is_empty());
             received.sort_unstable_by_key(|part| part.0);
-            let unpack = |(from, bytes): (Rank, Vec<u8>)| Ok((from, from_bytes(&bytes)?));
+            let unpack = |(from, bytes): (Rank, Vec<u8>)| Ok((from, into_records(bytes)?));
             let mut received = received.into_iter().map(unpack).collect::<Result<Vec<_>>>()?;
             if !own.is_empty() {
                 let rank = endpoint.rank();
@@ -113,7 +113,7 @@ fn pack<T: Pod>(mut parts: Vec<(Rank, Vec<T>)>, rank: Rank, n_ranks: usize) -> R
             _ if to == rank && own.is_empty() => own = records,
             _ if to == rank => own.extend(records),
             Some(last) if last.0 == to => last.1.extend(to_bytes(&records)),
-            _ => packed.push((to, to_bytes(&records))),
+            _ => packed.push((to, into_bytes(records))),
         }
     }
     Ok((own, packed))

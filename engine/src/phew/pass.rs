@@ -1,7 +1,6 @@
 //! What every pass over the test cells reads, and how its results are cut into tasks.
 
 use crate::chunks::carve;
-use crate::phew::peak_comm::RootSlots;
 use crate::phew::region::TaskRegion;
 use crate::phew::region_trees::PeakRegions;
 use inselberg_kernels::ids::PeakIdx;
@@ -35,8 +34,10 @@ impl PassContext<'_> {
     }
 
     /// The known peaks in regions of space, by slot. Each own peak is in the region of its task.
-    pub fn peak_regions(&self, slots: &RootSlots) -> PeakRegions {
-        let before = |n_roots: usize| PeakIdx::new(slots.slots_before(n_roots));
+    ///
+    /// `before` is the number of slots before the peak of the n-th root.
+    pub fn peak_regions(&self, before: impl Fn(usize) -> usize) -> PeakRegions {
+        let before = |n_roots: usize| PeakIdx::new(before(n_roots));
         let of_run =
             |run: Range<usize>| before(self.roots.before(run.start))..before(self.roots.before(run.end));
         let of_task = |task: &TaskRegion| task.cells(self.mesh, self.test_cells).map(of_run).collect();

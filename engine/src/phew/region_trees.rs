@@ -169,16 +169,18 @@ impl RegionPeaks<'_> {
         drop(runs);
 
         let mut left = left.concat();
-        left.par_sort_unstable_by_key(|edge| edge.edge);
-        let all = PeakRegion {
-            first: 0,
-            peaks: &at.peaks,
-            rho: &rho,
-            open: &open,
-            parents: &mut parents,
-            deaths: &mut deaths,
-        };
-        let left = all.decide([left.as_slice()].into_iter());
+        if at.ends.len() > 1 {
+            left.par_sort_unstable_by_key(|edge| edge.edge);
+            let all = PeakRegion {
+                first: 0,
+                peaks: &at.peaks,
+                rho: &rho,
+                open: &open,
+                parents: &mut parents,
+                deaths: &mut deaths,
+            };
+            left = all.decide([left.as_slice()].into_iter());
+        }
         let nodes = |places: [u32; 2]| places.map(|place| at.peaks[place as usize]);
         RegionDeaths {
             deaths: at.places.par_iter().map(|place| deaths[*place as usize]).collect(),

@@ -117,7 +117,7 @@ pub fn segment<'a>(
         let contacts = PlacedContacts {
             edges: &edges,
             cells: &locator,
-            regions: &pass.peak_regions(&slots),
+            regions: &pass.peak_regions(|n_roots| slots.slots_before(n_roots)),
             shared: &known.shared(task.links, &labels),
         };
         GrownPeaks::grow(peaks, &mut known, &contacts, totals, &space, comm)
