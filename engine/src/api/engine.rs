@@ -256,7 +256,7 @@ impl EngineBuilder {
     }
 
     /// `hook` hears of the progress of every call, and ends it by [`ControlFlow::Break`]: the call then returns
-    /// [`ErrorKind::Cancelled`] on all ranks, at the begin of the next stage. It may be called from any thread, and must not use the engine.
+    /// [`ErrorKind::Cancelled`] on all ranks, at the beginning of the next stage. It may be called from any thread, and must not use the engine.
     #[must_use]
     pub fn hook(self, hook: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
         Self { hook: Some(Arc::new(hook)), ..self }

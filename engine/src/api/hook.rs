@@ -19,8 +19,8 @@ pub struct Progress {
     pub work: u64,
 }
 
-/// What an engine calls at the begin of each stage and now and then within it, from any of its threads.
-/// [`ControlFlow::Break`] ends the call at the begin of the next stage, on all ranks.
+/// What an engine calls at the beginning of each stage and now and then within it, from any of its threads.
+/// [`ControlFlow::Break`] ends the call at the beginning of the next stage, on all ranks.
 pub(crate) type Hook = Arc<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync>;
 
 /// What unwinds the calling thread of a cancelled call.

@@ -196,7 +196,7 @@ fn merge(own: Vec<OwnLevel>, received: &[(Rank, Vec<OctRecord>)], n_cells: usize
 }
 
 impl MergedCells {
-    /// Adds the cells of a level, which come after `n_before` others, and writes their densities to the begin of `rho`. Returns
+    /// Adds the cells of a level, which come after `n_before` others, and writes their densities to the beginning of `rho`. Returns
     /// their number.
     fn add_level(
         &mut self,
@@ -286,7 +286,7 @@ impl OctParts<'_> {
     }
 }
 
-/// OctParts that one task merges.
+/// Parts of octs that one task merges.
 const PARTS_AT_ONCE: usize = 1 << 12;
 
 /// The octs of a level.
@@ -298,7 +298,7 @@ struct MergedLevel {
 }
 
 impl MergedLevel {
-    /// From parts of octs, whose cells begin at the cell `first`. Writes the densities to the begin of `rho`.
+    /// From parts of octs, whose cells begin at the cell `first`. Writes the densities to the beginning of `rho`.
     fn new(parts: &OctParts, first: u32, rho: &mut [f64]) -> Self {
         let order = parts.order();
         let runs = parts.runs(&order);

@@ -126,7 +126,7 @@ impl RegionPeaks<'_> {
     /// Decides the deaths that `edges` suffice for. These are all edges that this rank has, between its peaks, in falling order.
     ///
     /// Each region takes the edges of its own peaks. What it leaves has to do with several regions, and one thread decides it.
-    /// Takes 32 bytes per peak and 12 per edge.
+    /// Takes 33 bytes per peak and 12 per edge.
     ///
     /// # Panics
     /// When a peak is in no region.
