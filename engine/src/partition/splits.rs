@@ -122,7 +122,7 @@ impl Splits {
 
     /// Collective: splits that give all ranks about the same weight. `octs` are the keys of the first leaves of octs, in any
     /// order, and the weights of the octs. The weight of a rank may deviate from the mean by the part `slack` of it, and by the octs
-    /// that a split cuts. Within that tolerance, a split is the key with the most trailing zero bits, so that regions are compact.
+    /// at a split. Within that tolerance, a split is the key with the most trailing zero bits, so that regions are compact.
     ///
     /// No leaf is cut: a leaf that contained a split in its interior would contain the whole block after the split, and
     /// with it the key of another leaf.
@@ -200,7 +200,7 @@ impl Splits {
         let first = key(self.deepest, oct.level, oct.cell(0));
         let up = 3 * u32::from(self.deepest.saturating_sub(oct.level));
         let owner = move |bit: u32| self.owner_of(first + (u128::from(bit) << up));
-        let is_whole = owner(0) == owner(7);
+        let is_whole = self.owner_of_oct(oct).is_some();
         let mut left = oct.exists;
         std::iter::from_fn(move || {
             let rank = owner(local::bits(left.into()).next()?);

@@ -1,7 +1,7 @@
 //! The merge tree over ranks: the tree that a rank alone grows from its forest of contacts.
 //!
-//! Each rank decides the deaths in components of peaks that no other rank knows ([`super::region_trees`]). It sends each other
-//! edge to the owners of its two peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
+//! Each rank decides the deaths in components of peaks that no other rank knows ([`super::region_trees`]). It sends every
+//! other edge to the owners of its two peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
 //! all deaths that follow from these edges. The undecided edges go to the first rank of a group. It decides
 //! the deaths that the edges of the group suffice for, and so on until one group holds all ranks. Only undecided edges
 //! travel, between nodes with their newest names: their number grows with the border of the group
@@ -21,7 +21,7 @@ use inselberg_kernels::phew::forest::ContactEdge;
 use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak, NewName};
 use inselberg_kernels::phew::pending_merges::{PendingMerges, decide, next_groups, rename};
 use inselberg_kernels::phew::region_tree::DeathEdge;
-use inselberg_kernels::phew::tree::{Death, MergeTree};
+use inselberg_kernels::phew::tree::Death;
 use rayon::prelude::*;
 
 /// Groups that join into one per round. A larger radix means fewer rounds, but more work for a leader while all
@@ -77,7 +77,7 @@ impl<C: CellPlaces> PlacedContacts<'_, C> {
             false => self.cells.cell_at(pair[0]).touches(&self.cells.cell_at(pair[1]), domain),
         };
         let saddle_position = met.par_iter().map(place).collect();
-        PlacedTree { tree: OwnTree::from_whole(MergeTree { rho, death }), saddle_position }
+        PlacedTree { tree: OwnTree { rho, death, foreign: Vec::new() }, saddle_position }
     }
 }
 
@@ -112,8 +112,8 @@ pub struct RankForest {
     pub edges: Vec<GlobalEdge>,
 }
 
-/// Decides what the contacts of this rank suffice for, and writes each other edge for the other owners of its two peaks. The
-/// contacts are between slots of `peaks`.
+/// Decides what the contacts of this rank suffice for, and writes every other edge for the owners of its two peaks on
+/// other ranks. The contacts are between slots of `peaks`.
 pub fn send_to_owners<const KINDS: usize>(
     buffers: &mut SendBuffers<KINDS>,
     kind: usize,
@@ -292,6 +292,7 @@ fn with_deaths(
 mod tests {
     use super::*;
     use inselberg_comm::{CommBuilder, run_ranks};
+    use inselberg_kernels::phew::tree::MergeTree;
     use proptest::prelude::*;
 
     /// Densities and owners of peaks, and contacts.

@@ -6,8 +6,8 @@
 //!
 //! A region goes through the edges of its peaks by falling saddle, as the whole tree does. A component is *open* from the first
 //! edge on that leads out of the region, or to an open component: what it meets next, others decide. Its edges are left. A component
-//! that is not open has seen all its edges so far. So its death is that of the whole tree. Peaks that may have edges nobody
-//! knows here are open from the beginning. An edge between open components that greater edges connect merges nothing, so it is
+//! that is not open has seen all its edges so far. So its death is that of the whole tree. Peaks that may have edges
+//! unknown here are open from the beginning. An edge between open components that greater edges connect merges nothing, so it is
 //! dropped.
 //!
 //! ```text

@@ -149,7 +149,12 @@ fn batches(columns: &[TableColumn], rows_each: u64) -> Vec<Range<usize>> {
     batches
 }
 
-/// Bytes of a row.
+/// Bytes of a row of these columns.
+fn row_width(columns: &[TableColumn]) -> usize {
+    columns.iter().map(|column| width(&column.values)).sum()
+}
+
+/// Bytes of a row of one column.
 fn width(values: &Values) -> usize {
     let (_, size, per_row) = bytes_of(values);
     size * per_row
@@ -158,8 +163,7 @@ fn width(values: &Values) -> usize {
 /// The bytes of the rows at `places`, column by column.
 fn packed(columns: &[TableColumn], places: &[Range<usize>]) -> Vec<u8> {
     let n: usize = places.iter().map(Range::len).sum();
-    let row: usize = columns.iter().map(|column| width(&column.values)).sum();
-    let mut message = Vec::with_capacity(n * row);
+    let mut message = Vec::with_capacity(n * row_width(columns));
     for column in columns {
         let (bytes, width) = (bytes_of(&column.values).0, width(&column.values));
         places.iter().for_each(|p| message.extend(&bytes[p.start * width..p.end * width]));
@@ -174,7 +178,7 @@ fn unpack(
     range: &Range<u64>,
     received: &[(Rank, Vec<u8>)],
 ) -> Result<(), CommError> {
-    let row: usize = columns.iter().map(|column| width(&column.values)).sum();
+    let row = row_width(columns);
     for ((from, ranges), (sender, message)) in incoming.iter().zip(received) {
         let n = ranges.iter().map(|s| s[1] as usize).sum::<usize>();
         if (from, n * row) != (sender, message.len()) {
