@@ -44,9 +44,9 @@ fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
     let executor = Executor::new(ThreadPool::with_threads(n_workers), &recorder);
     let tasks = cut_tasks(mesh, &found);
     let climb = Instant::now();
-    let ascents = ascent::run(mesh, &found, Rules::Paper, &ALONE, &tasks, &Comm::solo(), &executor);
+    let up = ascent::run(mesh, &found, Rules::Paper, &ALONE, &tasks, &executor);
     let ascent = climb.elapsed().as_secs_f64();
-    let (roots, labels) = label::run(ascents.expect("one rank").up, &executor);
+    let (roots, labels) = label::run(up, &executor);
     let pass = pass(mesh, &found, &roots, &tasks);
     let meet = Instant::now();
     assert!(!saddle::run(pass, &labels, &executor).edges.is_empty());

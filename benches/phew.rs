@@ -112,11 +112,9 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("test cells", |b| b.iter(|| test_cells::find(&field, THRESHOLD)));
     let found = test_cells::find(&field, THRESHOLD);
     let tasks = cut_tasks(mesh, &found);
-    let (executor, alone) = (&Executor::default(), &Comm::solo());
-    group.bench_function("ascent", |b| {
-        b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, executor).expect("one rank").up)
-    });
-    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks, alone, executor).expect("one rank").up;
+    let executor = &Executor::default();
+    group.bench_function("ascent", |b| b.iter(|| ascent::run(mesh, &found, rules, &ALONE, &tasks, executor)));
+    let climb = || ascent::run(mesh, &found, rules, &ALONE, &tasks, executor);
     group.bench_function("labels", |b| {
         b.iter_batched(climb, |up| label::run(up, executor), BatchSize::PerIteration);
     });

@@ -20,7 +20,6 @@ use inselberg::phew::region::{TaskRegion, cut_tasks};
 use inselberg::phew::test_links::ALONE;
 use inselberg::phew::{ascent, label, saddle};
 use inselberg_cli::synth::THRESHOLD;
-use inselberg_comm::Comm;
 use inselberg_kernels::ids::{CellIdx, PeakIdx, RootIdx};
 use inselberg_kernels::phew::block::Block;
 use inselberg_kernels::phew::contact_dedup::ContactDedup;
@@ -91,8 +90,8 @@ fn stages(criterion: &mut Criterion) {
     let field = AmrField::from_octs(domain(&snapshot), collect(&snapshot)).expect("a mesh");
     let (mesh, found, executor) = (&field.mesh, test_cells::find(&field, THRESHOLD), &Executor::default());
     let even = cut_tasks(mesh, &found);
-    let ascents = ascent::run(mesh, &found, Rules::Paper, &ALONE, &even, &Comm::solo(), executor);
-    let (roots, labels) = label::run(ascents.expect("one rank").up, executor);
+    let up = ascent::run(mesh, &found, Rules::Paper, &ALONE, &even, executor);
+    let (roots, labels) = label::run(up, executor);
     let (half, size) = (found.len() / 2, found.len() / even.len());
     let uneven = cut_by(mesh, &found, |before| if before < half { size } else { found.len() });
     for (name, tasks) in [("balanced", &even[..]), ("unbalanced", &uneven[..])] {
@@ -109,9 +108,9 @@ fn compare(
     labels: &[RootIdx],
     executor: &Executor,
 ) {
-    let (mesh, test_cells, tasks, comm) = (pass.mesh, pass.test_cells, pass.tasks, Comm::solo());
+    let (mesh, test_cells, tasks) = (pass.mesh, pass.test_cells, pass.tasks);
     group.bench_function("ascent, engine", |b| {
-        b.iter(|| ascent::run(mesh, test_cells, Rules::Paper, &ALONE, tasks, &comm, executor));
+        b.iter(|| ascent::run(mesh, test_cells, Rules::Paper, &ALONE, tasks, executor));
     });
     group.bench_function("ascent, rayon", |b| b.iter(|| rayon_ascent(pass)));
     group.bench_function("saddles, engine", |b| b.iter(|| saddle::run(pass, labels, executor)));

@@ -13,7 +13,6 @@ use inselberg::phew::test_links::ALONE;
 use inselberg::phew::{ascent, label, saddle};
 use inselberg::progress::Silent;
 use inselberg_cli::synth::{FieldParams, SynthField, THRESHOLD};
-use inselberg_comm::Comm;
 use inselberg_kernels::props::refine::Refiner;
 use proptest::prelude::*;
 
@@ -21,9 +20,8 @@ use proptest::prelude::*;
 fn check(amr: &AmrField, threshold: f64, rules: Rules) -> [usize; 2] {
     let (mesh, found, executor) = (&amr.mesh, test_cells::find(amr, threshold), &Executor::default());
     let tasks = cut_tasks(mesh, &found);
-    let ascents =
-        ascent::run(mesh, &found, rules, &ALONE, &tasks, &Comm::solo(), executor).expect("one rank");
-    let (roots, labels) = label::run(ascents.up, executor);
+    let up = ascent::run(mesh, &found, rules, &ALONE, &tasks, executor);
+    let (roots, labels) = label::run(up, executor);
     let pass = PassContext { mesh, test_cells: &found, roots: &roots, tasks: &tasks, own: &[], rules };
     let refined = saddle::run(pass, &labels, executor).refined;
     let mut refiner = Refiner::new(mesh, &amr.rho, rules);

@@ -23,6 +23,7 @@
 use super::bounds::{are_light, bounds, by_digits};
 use super::key_part::KeyPart;
 use super::oct_record::OctRecord;
+use crate::exchange;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::mesh::local;
@@ -273,21 +274,16 @@ impl Cuts {
         (self.middle(i) + self.reach).min(self.whole - 1)
     }
 
-    /// Collective: the split that this rank begins with; empty on rank 0.
+    /// Collective: the split that this rank begins with; empty on rank 0. One exchange.
     fn by_parts(&self, comm: &Comm, part: KeyPart) -> Result<Vec<u128>, CommError> {
-        let to_ranks = |found: Vec<(usize, u128)>| {
-            let parts = found.into_iter().map(|(i, key)| (Rank(i as u32 + 1), vec![key]));
-            let received = comm.exchange(parts.collect())?;
-            Ok::<_, CommError>(received.into_iter().flat_map(|(_, keys)| keys).collect::<Vec<_>>())
-        };
-        let high = to_ranks(part.find(self.n_ranks - 1, |i| self.high(i)))?;
-        if self.reach == 0 {
-            return Ok(high);
-        }
-        let low = to_ranks(part.find(self.n_ranks - 1, |i| self.low(i)))?;
+        let mut ends = part.find(self.n_ranks - 1, |i| self.low(i));
+        ends.extend(part.find(self.n_ranks - 1, |i| self.high(i)));
         drop(part);
-        let own = low.iter().zip(high).map(|(low, high)| most_aligned(*low, high));
-        Ok(own.collect())
+        ends.sort_unstable();
+        let received = comm.exchange(exchange::grouped(&ends, |(i, key)| (Rank(*i as u32 + 1), *key)))?;
+        let own: Vec<u128> = received.into_iter().flat_map(|(_, keys)| keys).collect();
+        // Every rank but the first gets both ends of its tolerance, in any order.
+        Ok(own.chunks_exact(2).map(|ends| most_aligned(ends[0].min(ends[1]), ends[0].max(ends[1]))).collect())
     }
 }
 

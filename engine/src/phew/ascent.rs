@@ -1,11 +1,8 @@
 //! Ascent: the densest neighbour of every test cell.
 
-use crate::exchange::chains::RemoteIndex;
 use crate::executor::{Executor, TaskResults, cell_stage};
 use crate::phew::region::TaskRegion;
 use crate::phew::test_links::TestLinks;
-use crate::stage::Stage;
-use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::raise::raise;
 use inselberg_kernels::phew::test_cells::TestCells;
@@ -13,48 +10,31 @@ use inselberg_kernels::phew::{Rules, ascent};
 use inselberg_tasks::TaskFns;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The result of [`run`].
-#[derive(Debug)]
-pub struct Ascents {
-    /// Pointers to the densest neighbours. Peaks point to themselves. So do ghosts, because not all of their
-    /// neighbours are on this rank.
-    pub up: Vec<AtomicU32>,
-    /// The test cell of each ghost on its owner, in the order of [`TestLinks::ghosts`].
-    pub origins: Vec<RemoteIndex>,
-}
-
-/// Collective: finds the densest neighbours. Meanwhile it exchanges the origins of the ghosts.
-///
-/// # Errors
-/// When another rank fails.
+/// Finds the densest neighbours: a pointer per test cell. Peaks point to themselves. So do ghosts, because not all of their neighbours
+/// are on this rank.
 pub fn run(
     mesh: &Mesh,
     test_cells: &TestCells,
     rules: Rules,
     links: &TestLinks,
     tasks: &[TaskRegion],
-    comm: &Comm,
     executor: &Executor,
-) -> Result<Ascents, CommError> {
+) -> Vec<AtomicU32> {
     // New memory stays untouched here: the thread that first ascends from a cell places its page near itself.
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(test_cells.len());
     let n_cells: Vec<usize> = tasks.iter().map(|task| task.n_cells(mesh, test_cells)).collect();
-    let is_alone = comm.n_ranks() == 1;
-    let name = if is_alone { "ascent" } else { "ascent over ranks" };
-    let (plan, [climb, settle, contrast, ask]) = executor.plan(name, &n_cells, |planner| {
+    let (plan, [climb, settle, contrast]) = executor.plan("ascent", &n_cells, |planner| {
         let climb = cell_stage(planner, "ascent", &n_cells, 25);
         let settle = cell_stage(planner, "levels", &n_cells, 1);
         let contrast = cell_stage(planner, "contrast", &n_cells, 1);
         planner.first_touch(climb, n_cells.iter().map(|n| 4 * *n as u64));
         planner.after(settle, climb);
         planner.after(contrast, settle);
-        let ask = if is_alone { climb } else { executor.call(planner, "origins of ghosts", climb) };
-        [climb, settle, contrast, ask]
+        [climb, settle, contrast]
     });
     let task = |i: u32| &tasks[i as usize];
     let later = TaskResults::new(tasks.len());
-    let mut origins = Ok(Vec::new());
-    let mut bodies = TaskFns::new(&plan)
+    let bodies = TaskFns::new(&plan)
         .on(climb, |i| later.put(i, ascent::ascend(mesh, test_cells, rules, task(i).supers(), &up)))
         .on(settle, |i| {
             let later = later.get(i).expect("all cells ascend before levels are settled");
@@ -65,14 +45,7 @@ pub fn run(
                 .cells(mesh, test_cells)
                 .for_each(|run| ascent::demand_contrast(mesh, test_cells, rules, run, &up));
         });
-    if !is_alone {
-        // An error is returned after the run. By then the workers have finished.
-        bodies = bodies.on_caller(ask, |_| {
-            let _ghosts = Stage::within("ghosts", comm);
-            origins = links.origins(comm);
-        });
-    }
     executor.run("ascent", &plan, bodies);
     links.ghosts().for_each(|ghost| up[ghost.at()].store(ghost.0, Relaxed));
-    Ok(Ascents { up, origins: origins? })
+    up
 }

@@ -3,7 +3,6 @@
 //! Saddles are found between roots ([`super::saddle`]). Meanwhile the rank numbers its own peaks and, over several
 //! ranks, exchanges to which peaks its ghosts ascend.
 
-use crate::exchange::chains::RemoteIndex;
 use crate::executor::Executor;
 use crate::phew::ghost_labels::{self, Root};
 use crate::phew::known_peaks::{PeakColumns, at_roots, retain_places};
@@ -31,8 +30,7 @@ pub struct Contacts {
 }
 
 impl Contacts {
-    /// Collective: the contacts between the patches of the test cells, which have the given `labels`. Over several ranks
-    /// `origins` are the cells of the ghosts on their owners.
+    /// Collective: the contacts between the patches of the test cells, which have the given `labels`.
     ///
     /// # Errors
     /// When another rank fails.
@@ -40,13 +38,12 @@ impl Contacts {
         pass: PassContext,
         labels: &[RootIdx],
         links: &TestLinks,
-        origins: &[RemoteIndex],
         comm: &Comm,
         executor: &Executor,
     ) -> Result<Self, CommError> {
         match comm.n_ranks() {
             1 => Self::find_alone(pass, labels, comm, executor),
-            _ => Self::find_shared(pass, labels, links, origins, comm, executor),
+            _ => Self::find_shared(pass, labels, links, comm, executor),
         }
     }
 
@@ -67,7 +64,6 @@ impl Contacts {
         pass: PassContext,
         labels: &[RootIdx],
         links: &TestLinks,
-        origins: &[RemoteIndex],
         comm: &Comm,
         executor: &Executor,
     ) -> Result<Self, CommError> {
@@ -79,7 +75,7 @@ impl Contacts {
             let mut own = at_roots(&pass);
             own.retain(is_own);
             let n_global = own.give_names(comm)?;
-            let ghosts = ghost_labels::follow(comm, links, origins, &classes, labels, &own)?;
+            let ghosts = ghost_labels::follow(comm, links, &classes, labels, &own)?;
             (known, peaks) = PeakComm::new(comm.rank(), own, n_global, &ghosts);
             Ok(known.slots_of(&classes, &ghosts, &peaks.name))
         };

@@ -4,11 +4,12 @@
 //! [`crate::exchange::chains`]: their owners first answer where each of their mirrors leads, then chains
 //! through several ranks are followed by doubling. The answer for a ghost is its peak.
 
-use crate::exchange::chains::{ChainStep, Lead, RemoteIndex, Target, lead_of, resolve};
+use crate::exchange::chains::{ChainStep, Lead, Target, lead_of, resolve};
+use crate::partition::Ghosts;
 use crate::phew::known_peaks::{KnownPeak, PeakColumns};
 use crate::phew::test_links::TestLinks;
 use bytemuck::{Pod, Zeroable};
-use inselberg_comm::{Comm, CommError};
+use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::{PeakIdx, PeakName, RootIdx};
 use inselberg_kernels::phew::label::PeakSet;
 
@@ -37,51 +38,66 @@ pub fn classify(links: &TestLinks, roots: &PeakSet) -> Vec<Root> {
     classes
 }
 
-/// Where the ascent of a ghost leads: to a peak, or to a test cell of another rank.
+/// Where the ascent of a ghost leads: to a peak, or to a mirror on another rank.
+///
+/// Both ranks of a link list its cells in the same order. So a rank knows a ghost's cell on its owner by its place in that list.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct GhostAscent {
-    /// The peak. Before the end its name tells only the rank of the test cell.
+    /// The peak. Before the end its name tells only the rank that has the mirror.
     pub peak: KnownPeak,
-    /// On that rank: the index of the peak among its own peaks, or of the test cell.
+    /// On that rank: the index of the peak among its own peaks, or the place of the mirror in its link to `sharer`.
     pub index: u32,
-    is_end: u32,
+    /// The rank that has a copy of the mirror; [`NO_RANK`] at the end.
+    sharer: u32,
 }
+
+/// In place of a rank, where an ascent has ended.
+const NO_RANK: u32 = u32::MAX;
 
 impl GhostAscent {
     /// The ascent ends at a peak of the rank that answers.
     fn end(peak: KnownPeak, index: PeakIdx) -> Self {
-        Self { peak, index: index.0, is_end: 1 }
+        Self { peak, index: index.0, sharer: NO_RANK }
     }
 
-    /// The ascent goes on at a cell of another rank.
-    fn onward(cell: RemoteIndex) -> Self {
-        let peak = KnownPeak { name: PeakName::new(0, cell.rank), ..KnownPeak::default() };
-        Self { peak, index: cell.index, is_end: 0 }
+    /// The ascents of the ghosts of a rank, link after link: they go on at the mirrors of which the ghosts are copies.
+    fn onward(links: &Ghosts, rank: Rank) -> Vec<Self> {
+        let of = |owner: Rank, place: usize| {
+            let peak = KnownPeak { name: PeakName::new(0, owner.0), ..KnownPeak::default() };
+            Self { peak, index: place as u32, sharer: rank.0 }
+        };
+        links.links().iter().flat_map(|link| (0..link.ghosts.len()).map(move |i| of(link.rank, i))).collect()
+    }
+
+    /// The test cell of a mirror from [`Lead::target`], on the rank that has it.
+    fn mirror(links: &Ghosts, item: u64) -> u32 {
+        let (sharer, place) = (Rank((item >> 32) as u32), item as u32);
+        let link = links.links().binary_search_by_key(&sharer, |link| link.rank);
+        links.links()[link.expect("both ranks have a link to each other")].mirrors[place as usize]
     }
 }
 
 impl Lead for GhostAscent {
     fn target(&self) -> Target {
-        Target { rank: self.peak.name.owner(), item: self.index.into() }
+        let item = u64::from(self.sharer) << 32 | u64::from(self.index);
+        Target { rank: self.peak.name.owner(), item }
     }
 
     fn is_end(&self) -> bool {
-        self.is_end == 1
+        self.sharer == NO_RANK
     }
 }
 
 /// Collective: the peak of every ghost, in the order of [`TestLinks::ghosts`]. Two exchanges, and one per doubling.
 ///
-/// `classes` has an entry per root, `labels` the root of each test cell. `own` are the own peaks, `origins` the cells of
-/// the ghosts on their owners.
+/// `classes` has an entry per root, `labels` the root of each test cell. `own` are the own peaks.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn follow(
     comm: &Comm,
     links: &TestLinks,
-    origins: &[RemoteIndex],
     classes: &[Root],
     labels: &[RootIdx],
     own: &PeakColumns,
@@ -89,12 +105,12 @@ pub fn follow(
     if comm.n_ranks() == 1 {
         return Ok(Vec::new());
     }
-    let step = |cell: u64| match classes[labels[cell as usize].at()] {
+    let step = |cell: u32| match classes[labels[cell as usize].at()] {
         Root::Own(peak) => ChainStep::End(GhostAscent::end(own.get(peak.at()), peak)),
         Root::Ghost(ghost) => ChainStep::Exit(ghost as usize),
     };
-    let onward: Vec<GhostAscent> = origins.iter().copied().map(GhostAscent::onward).collect();
-    let mut ghosts = links.shared.collect(comm, |cell| lead_of(step(cell.into()), &onward))?;
-    resolve(comm, &mut ghosts, step)?;
+    let onward = GhostAscent::onward(&links.shared, comm.rank());
+    let mut ghosts = links.shared.collect(comm, |cell| lead_of(step(cell), &onward))?;
+    resolve(comm, &mut ghosts, |item| step(GhostAscent::mirror(&links.shared, item)))?;
     Ok(ghosts)
 }

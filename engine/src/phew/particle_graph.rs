@@ -84,8 +84,7 @@ pub fn segment(
         let particles = own_roots(tests, &roots, &classes);
         let mut peaks = peaks_at(tests, &particles);
         let n_global = peaks.give_names(comm)?;
-        let origins = links.origins(comm)?;
-        let ghosts = ghost_labels::follow(comm, &links, &origins, &classes, &labels, &peaks)?;
+        let ghosts = ghost_labels::follow(comm, &links, &classes, &labels, &peaks)?;
         let (known, peaks) = PeakComm::new(comm.rank(), peaks, n_global, &ghosts);
         let slots = known.slots_of(&classes, &ghosts, &peaks.name);
         let labels = RootSlots::new(slots, &classes, &known).relabel(labels);

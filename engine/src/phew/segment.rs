@@ -2,7 +2,7 @@
 
 use crate::executor::Executor;
 use crate::field::AmrField;
-use crate::phew::ascent::{self, Ascents};
+use crate::phew::ascent;
 use crate::phew::balance::Balance;
 use crate::phew::contacts::Contacts;
 use crate::phew::forest::PlacedContacts;
@@ -85,17 +85,16 @@ pub fn segment<'a>(
     let n = test_cells.len() as u64;
     let tasks = cut_tasks(mesh, &test_cells);
 
-    let Ascents { up, origins } = Stage::run("ascent", n, comm, observer, || {
-        ascent::run(mesh, &test_cells, rules, task.links, &tasks, comm, executor)
-    })?;
-
+    let up = Stage::run("ascent", n, comm, observer, || {
+        ascent::run(mesh, &test_cells, rules, task.links, &tasks, executor)
+    });
     let (roots, labels) = Stage::run("labels", n, comm, observer, || label::run(up, executor));
     let own = &task.links.own;
     let pass = PassContext { mesh, test_cells: &test_cells, roots: &roots, tasks: &tasks, own, rules };
 
     let Contacts { edges, refined, mut known, peaks, slots } =
         Stage::run("saddles", n, comm, observer, || {
-            Contacts::find(pass, &labels, task.links, &origins, comm, executor)
+            Contacts::find(pass, &labels, task.links, comm, executor)
         })?;
     let labels = slots.relabel(labels);
     let balance = Balance::new(task.links, test_cells.len(), &known, edges.len(), comm)?;

@@ -1,8 +1,6 @@
 //! The test cells that ranks share: ghosts on this rank, mirrors on their owner.
 
-use crate::exchange::chains::RemoteIndex;
 use crate::partition::{Ghosts, LocalField};
-use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::phew::test_cells::TestCells;
@@ -23,15 +21,6 @@ impl TestLinks {
     /// From the links of the cells of a part. Local.
     pub fn new(part: &LocalField, test_cells: &TestCells) -> Self {
         Self { shared: part.test_links(test_cells), own: part.own.clone() }
-    }
-
-    /// Collective: the test cell of each ghost on its owner, in the order of [`Self::ghosts`]. One exchange.
-    ///
-    /// # Errors
-    /// When another rank fails.
-    pub fn origins(&self, comm: &Comm) -> Result<Vec<RemoteIndex>, CommError> {
-        let rank = comm.rank().0;
-        self.shared.collect(comm, |cell| RemoteIndex { rank, index: cell })
     }
 
     /// Spreads a column of own test cells over all test cells of this rank; 0 for ghosts.
