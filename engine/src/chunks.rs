@@ -19,6 +19,17 @@ pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>)
     lengths.map(piece).collect()
 }
 
+/// So many values are worth several threads.
+const MANY: usize = 1 << 12;
+
+/// Appends a list. All threads copy a long one, since new memory takes longer than the values.
+pub(crate) fn append<T: Copy + Send + Sync>(list: &mut Vec<T>, more: &[T]) {
+    match more.len() < MANY {
+        true => list.extend_from_slice(more),
+        false => list.par_extend(more),
+    }
+}
+
 /// `n` zeros, written by all threads: memory that was used before must be cleared.
 pub(crate) fn zeros<T: Zeroable + Clone + Send>(n: usize) -> Vec<T> {
     rayon::iter::repeat_n(T::zeroed(), n).collect()

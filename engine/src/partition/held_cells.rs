@@ -3,6 +3,7 @@
 use super::oct_record::OctRecord;
 use super::rounds::ROUND;
 use super::splits::key;
+use crate::chunks::carve;
 use crate::density::LeafValues;
 use crate::density::domain;
 use crate::density::read::first_bad;
@@ -64,7 +65,7 @@ impl HeldCells {
     }
 
     /// The octs of each chunk.
-    fn chunks_of_octs(&self) -> impl ParallelIterator<Item = &[OctRecord]> + '_ {
+    fn chunks_of_octs(&self) -> impl IndexedParallelIterator<Item = &[OctRecord]> + '_ {
         self.chunks.par_iter().map(|chunk| chunk.octs.as_slice())
     }
 
@@ -76,8 +77,15 @@ impl HeldCells {
             0 => None,
             weight => Some((first(oct), weight)),
         };
-        let of_chunk = |octs: &[OctRecord]| octs.iter().filter_map(of_oct).collect::<Vec<_>>();
-        self.chunks_of_octs().map(of_chunk).collect::<Vec<_>>().concat()
+        let n_weighted = |octs: &[OctRecord]| octs.iter().filter(|oct| weight(oct) > 0).count();
+        let lengths: Vec<usize> = self.chunks_of_octs().map(n_weighted).collect();
+        // Each thread is the first to touch the memory that it fills.
+        let mut all = vec![(0, 0); lengths.iter().sum()];
+        let pieces = carve(&mut all, lengths.into_iter());
+        pieces.into_par_iter().zip(self.chunks_of_octs()).for_each(|(piece, octs)| {
+            piece.iter_mut().zip(octs.iter().filter_map(of_oct)).for_each(|(to, weighted)| *to = weighted);
+        });
+        all
     }
 
     /// Collective: the levels that have cells on any rank; bit l stands for level l.

@@ -4,6 +4,7 @@ use super::held_cells::{Chunk, HeldCells};
 use super::oct_record::OctRecord;
 use super::rounds::rounds;
 use super::splits::Splits;
+use crate::chunks;
 use crate::field::morton_order;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
@@ -95,7 +96,7 @@ fn by_owner(chunk: &Chunk, splits: &Splits, extras: Extras) -> (OctMessages<OctR
     let (mut octs, mut extra) = (OctMessages::<OctRecord>::new(), OctMessages::<f64>::new());
     let mut values = chunk.extra.as_slice();
     let mut put = |owner: Rank, run: &[OctRecord]| {
-        octs.entry(owner).or_default().extend_from_slice(run);
+        chunks::append(octs.entry(owner).or_default(), run);
         let n = extras.of_octs(run);
         if n > 0 {
             extra.entry(owner).or_default().extend_from_slice(&values[..n]);
@@ -123,7 +124,7 @@ fn append(levels: &mut [OwnLevel], chunk: &Chunk, extras: Extras) {
     let mut values = chunk.extra.as_slice();
     for run in chunk.octs.chunk_by(|a, b| a.level == b.level) {
         let level = &mut levels[usize::from(run[0].level)];
-        level.octs.extend_from_slice(run);
+        chunks::append(&mut level.octs, run);
         let (of_run, others) = values.split_at(extras.of_octs(run));
         level.extra.extend_from_slice(of_run);
         values = others;

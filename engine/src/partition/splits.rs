@@ -137,12 +137,11 @@ impl Splits {
         comm: &Comm,
     ) -> Result<Self, CommError> {
         octs.par_sort_unstable();
-        let mut before = vec![0];
-        before.extend(octs.iter().scan(0, |sum, (_, weight)| {
-            *sum += u64::from(*weight);
-            Some(*sum)
-        }));
-        let keys: Vec<u128> = octs.into_iter().map(|(key, _)| key).collect();
+        // All threads fill new memory; then one adds up.
+        let weights = octs.par_iter().map(|(_, weight)| u64::from(*weight));
+        let mut before: Vec<u64> = rayon::iter::once(0).chain(weights).collect();
+        (1..before.len()).for_each(|i| before[i] += before[i - 1]);
+        let keys: Vec<u128> = octs.into_par_iter().map(|(key, _)| key).collect();
         let n_ranks = comm.n_ranks();
         let is_long = keys.last().is_some_and(|greatest| *greatest >= LONG);
         let sums = [before[keys.len()], keys.len() as u64, is_long.into()];
