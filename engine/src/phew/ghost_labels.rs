@@ -40,7 +40,7 @@ pub fn classify(links: &TestLinks, roots: &PeakSet) -> Vec<Root> {
 
 /// Where the ascent of a ghost leads: to a peak, or to a mirror on another rank.
 ///
-/// Both ranks of a link list its cells in the same order. So a rank knows a ghost's cell on its owner by its place in that list.
+/// Both ranks of a link list its cells in the same order. So a place in that list names a ghost on one rank and its mirror on the other.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct GhostAscent {
