@@ -56,6 +56,28 @@ pub fn are_within<T: Copy + Into<f64>, const D: usize>(rows: &[[T; D]], ranges: 
 /// Numbers that [`are_within`] takes at a time.
 const LANES: usize = 24;
 
+/// Items that [`for_each_made`] takes at a time, so that what is made of them stays in the first-level cache.
+const AT_ONCE: usize = 256;
+
+/// Calls `each` with the number of each item and with what `make` makes of it, in order. `make` runs for many items before `each`
+/// does, so that the compiler can use vectors for it.
+#[inline(always)]
+pub fn for_each_made<T: Copy, M: Copy + Default>(
+    items: &[T],
+    make: impl Fn(T) -> M,
+    mut each: impl FnMut(usize, M),
+) {
+    let mut made = [M::default(); AT_ONCE];
+    for (chunk, items) in items.chunks(AT_ONCE).enumerate() {
+        for (made, item) in made.iter_mut().zip(items) {
+            *made = make(*item);
+        }
+        for (i, made) in made[..items.len()].iter().enumerate() {
+            each(chunk * AT_ONCE + i, *made);
+        }
+    }
+}
+
 /// Eight values from `first` on, with `none` past the last one. `first` is at most the number of values.
 #[inline(always)]
 pub fn eight<T: Copy>(all: &[T], first: u32, none: T) -> [T; 8] {
@@ -110,6 +132,14 @@ mod tests {
             let numbers = rows.as_flattened();
             let plain = numbers.iter().all(|x| ranges[0].contains(x));
             prop_assert_eq!(are_within(numbers.as_chunks::<1>().0, &[-1.0..1.0]), plain);
+        }
+
+        #[test]
+        fn all_items_are_made_in_order(items in prop::collection::vec(any::<u8>(), 0..3 * AT_ONCE)) {
+            let mut list = Vec::new();
+            for_each_made(&items, |item| u32::from(item) + 1, |i, made| list.push((i, made)));
+            let plain: Vec<_> = items.iter().map(|item| u32::from(*item) + 1).enumerate().collect();
+            prop_assert_eq!(list, plain);
         }
 
         #[test]

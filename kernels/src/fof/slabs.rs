@@ -2,7 +2,7 @@
 
 use super::grid::{SearchGrid, Spot};
 use super::record::{Real, Record};
-use crate::simd::wide;
+use crate::simd::{for_each_made, wide};
 
 /// Consecutive rows of blocks, in the order of (z, y), make one slab each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,11 +50,10 @@ impl Slabs {
 
     /// The slab of a position.
     #[inline(always)]
-    pub fn slab_of(&self, grid: &SearchGrid, position: [f64; 3]) -> usize {
-        let block = |axis: usize| (grid.axes[axis].cell(position[axis]) >> 2) as u32;
-        let z = block(2) >> self.z_shift;
-        let y = if self.per_layer == 1 { 0 } else { block(1) >> self.y_shift };
-        (z * self.per_layer + y) as usize
+    pub fn slab_of(&self, grid: &SearchGrid, position: [f64; 3]) -> u32 {
+        let block = |axis: usize| grid.axes[axis].cell(position[axis]) >> 2;
+        let (z, y) = (block(2) >> self.z_shift, block(1) >> self.y_shift);
+        z as u32 * self.per_layer + y as u32
     }
 
     /// Number of bits of a [`key`](Self::key).
@@ -98,32 +97,30 @@ impl Slabs {
 /// The particles that take part: those of one kind, given the kind of each; or all.
 pub type Chosen<'a, K> = Option<(&'a [K], K)>;
 
-/// Calls `each` with number and position of the particles that take part.
+/// Calls `each` with number and slab of the particles that take part.
 #[inline(always)]
 fn each<T: Real, K: Copy + PartialEq>(
+    (grid, slabs): (&SearchGrid, &Slabs),
     positions: &[[T; 3]],
     chosen: Chosen<K>,
-    mut each: impl FnMut(usize, [T; 3]),
+    mut each: impl FnMut(usize, usize),
 ) {
-    match chosen {
-        None => positions.iter().enumerate().for_each(
-            #[inline(always)]
-            |(i, position)| each(i, *position),
-        ),
-        Some((kinds, kind)) => positions.iter().zip(kinds).enumerate().for_each(
-            #[inline(always)]
-            |(i, (position, of))| {
-                if *of == kind {
-                    each(i, *position);
-                }
-            },
-        ),
-    }
+    for_each_made(
+        positions,
+        #[inline(always)]
+        |position| slabs.slab_of(grid, T::place(position)),
+        #[inline(always)]
+        |i, slab| {
+            if chosen.is_none_or(|(kinds, kind)| kinds[i] == kind) {
+                each(i, slab as usize);
+            }
+        },
+    );
 }
 
 /// Adds to `counts` the number of `chosen` particles in each slab.
 pub fn count<T: Real, K: Copy + PartialEq>(
-    (grid, slabs): (&SearchGrid, &Slabs),
+    of: (&SearchGrid, &Slabs),
     positions: &[[T; 3]],
     chosen: Chosen<K>,
     counts: &mut [u32],
@@ -132,10 +129,11 @@ pub fn count<T: Real, K: Copy + PartialEq>(
         #[inline(always)]
         || {
             each(
+                of,
                 positions,
                 chosen,
                 #[inline(always)]
-                |_, position| counts[slabs.slab_of(grid, T::place(position))] += 1,
+                |_, slab| counts[slab] += 1,
             );
         },
     );
@@ -144,7 +142,7 @@ pub fn count<T: Real, K: Copy + PartialEq>(
 /// Writes the records of the `chosen` particles to the start of the `places` of each slab, and shortens these. There must be
 /// as many places as [`count`] counted. The first position is number `first` of the input.
 pub fn scatter<T: Real, K: Copy + PartialEq>(
-    (grid, slabs): (&SearchGrid, &Slabs),
+    of: (&SearchGrid, &Slabs),
     positions: &[[T; 3]],
     first: u32,
     chosen: Chosen<K>,
@@ -154,14 +152,15 @@ pub fn scatter<T: Real, K: Copy + PartialEq>(
         #[inline(always)]
         || {
             each(
+                of,
                 positions,
                 chosen,
                 #[inline(always)]
-                |i, position| {
-                    let places = &mut places[slabs.slab_of(grid, T::place(position))];
+                |i, slab| {
+                    let places = &mut places[slab];
                     debug_assert!(!places.is_empty(), "as many places as were counted");
                     if let Some((place, rest)) = std::mem::take(places).split_first_mut() {
-                        *place = T::Record::new(position, first + i as u32);
+                        *place = T::Record::new(positions[i], first + i as u32);
                         *places = rest;
                     }
                 },

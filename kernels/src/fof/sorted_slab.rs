@@ -24,7 +24,7 @@ use super::grid::{SearchGrid, Spot};
 use super::link::{join_within, near_in_block};
 use super::record::Record;
 use super::slabs::Slabs;
-use crate::simd::wide;
+use crate::simd::{for_each_made, wide};
 use crate::sync::AtomicU32;
 
 /// Numbers of rows, blocks and cells that have particles.
@@ -61,6 +61,7 @@ pub struct SlabLists<'a> {
 #[derive(Debug)]
 pub struct SlabScratch<R> {
     records: Vec<R>,
+    parts: Vec<u8>,
     keys: KeyScratch,
 }
 
@@ -73,14 +74,14 @@ struct KeyScratch {
 
 impl<R> Default for SlabScratch<R> {
     fn default() -> Self {
-        Self { records: Vec::new(), keys: KeyScratch::default() }
+        Self { records: Vec::new(), parts: Vec::new(), keys: KeyScratch::default() }
     }
 }
 
 /// Particles per part, so that sorting a part stays in the second-level cache. Few in tests, so that these have parts.
 const PART: usize = if cfg!(test) { 8 } else { 8192 };
 /// The most parts of a slab, in bits of their number: scattering to more of them is slow.
-const MOST_PART_BITS: u32 = 8;
+const MOST_PART_BITS: u32 = u8::BITS;
 /// Fewer keys are sorted by comparing.
 const FEW: usize = 256;
 /// The most bits per pass of the radix sort.
@@ -110,10 +111,10 @@ fn sort<R: Record>(
     let n_parts = records.len().div_ceil(PART).next_power_of_two();
     let bits = n_parts.trailing_zeros().min(MOST_PART_BITS).min(slabs.row_bits());
     let parts = SlabParts { grid, slabs, bits };
-    let SlabScratch { records: by_part, keys } = scratch;
+    let SlabScratch { records: by_part, parts: part_of, keys } = scratch;
     by_part.resize(records.len(), R::zeroed());
     let (mut counts, mut start) = (SlabCounts::default(), 0);
-    for end in parts.distribute(records, by_part) {
+    for end in parts.distribute(records, part_of, by_part) {
         let part = start..end as usize;
         start = part.end;
         counts.add(parts.sort(&by_part[part.clone()], &mut records[part], keys));
@@ -131,33 +132,37 @@ struct SlabParts<'a> {
 impl SlabParts<'_> {
     /// Copies records part by part, in their order within each part. The end of each part is returned.
     #[inline(always)]
-    fn distribute<R: Record>(&self, records: &[R], by_part: &mut [R]) -> Vec<u32> {
+    fn distribute<R: Record>(&self, records: &[R], part_of: &mut Vec<u8>, by_part: &mut [R]) -> Vec<u32> {
         let mut ends = vec![records.len() as u32; 1 << self.bits];
-        match self.bits {
-            0 => by_part.copy_from_slice(records),
-            bits => {
-                let part = |record: &R| self.slabs.part_of(self.grid.spot(record.position()), bits);
-                counting_sort(records, by_part, &mut ends, part);
-            }
+        if self.bits == 0 {
+            by_part.copy_from_slice(records);
+            return ends;
         }
+        part_of.resize(records.len(), 0);
+        for (part, record) in part_of.iter_mut().zip(records) {
+            *part = self.slabs.part_of(self.grid.spot(record.position()), self.bits) as u8;
+        }
+        counting_sort(records, by_part, &mut ends, part_of.iter().map(|part| usize::from(*part)));
         ends
     }
 
     /// Copies the records of a part in the order of their keys.
     #[inline(always)]
     fn sort<R: Record>(&self, part: &[R], sorted: &mut [R], keys: &mut KeyScratch) -> SlabCounts {
-        let spots = part.iter().map(|record| self.grid.spot(record.position())).zip(0u32..);
+        let spots = part.iter().map(|record| self.grid.spot(record.position()));
         let (slabs, KeyScratch { short, long }) = (self.slabs, keys);
         let below_row = slabs.key_bits() - slabs.row_bits();
         if slabs.key_bits() <= 32 {
-            short[0].clear();
-            short[0].extend(spots.map(|(spot, i)| u64::from(slabs.short_key(spot)) << 32 | u64::from(i)));
+            short[0].resize(part.len(), 0);
+            for ((i, key), spot) in short[0].iter_mut().enumerate().zip(spots) {
+                *key = u64::from(slabs.short_key(spot)) << 32 | i as u64;
+            }
             sort_keys(short, slabs.key_bits() - self.bits);
             sorted.iter_mut().zip(&short[0]).for_each(|(to, key)| *to = part[*key as u32 as usize]);
             SlabCounts::new(&short[0], below_row, |a, b, bits| (a ^ b) >> 32 >> bits != 0)
         } else {
             long.clear();
-            long.extend(spots.map(|(spot, i)| (slabs.key(spot), i)));
+            long.extend(spots.map(|spot| slabs.key(spot)).zip(0..));
             long.sort_unstable();
             sorted.iter_mut().zip(&*long).for_each(|(to, key)| *to = part[key.1 as usize]);
             SlabCounts::new(long, below_row, |a, b, bits| (a.0 ^ b.0) >> bits != 0)
@@ -165,17 +170,22 @@ impl SlabParts<'_> {
     }
 }
 
-/// Copies `from` in the order of `digit`, and equal ones in their own order. Sets the end of each digit.
+/// Copies `from` in the order of `digits`, one of each item, and equal ones in their own order. Sets the end of each digit.
 #[inline(always)]
-fn counting_sort<T: Copy>(from: &[T], to: &mut [T], ends: &mut [u32], digit: impl Fn(&T) -> usize) {
+fn counting_sort<T: Copy>(
+    from: &[T],
+    to: &mut [T],
+    ends: &mut [u32],
+    digits: impl Iterator<Item = usize> + Clone,
+) {
     ends.fill(0);
-    from.iter().for_each(|item| ends[digit(item)] += 1);
+    digits.clone().for_each(|digit| ends[digit] += 1);
     let mut before = 0;
     for end in ends.iter_mut() {
         before += std::mem::replace(end, before);
     }
-    for item in from {
-        let place = &mut ends[digit(item)];
+    for (item, digit) in from.iter().zip(digits) {
+        let place = &mut ends[digit];
         to[*place as usize] = *item;
         *place += 1;
     }
@@ -195,7 +205,7 @@ fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
     let mut ends = vec![0; 1 << width];
     for pass in 0..n_passes {
         let digit = |key: &u64| (key >> (32 + pass * width)) as usize & ((1 << width) - 1);
-        counting_sort(keys, other, &mut ends, digit);
+        counting_sort(keys, other, &mut ends, keys.iter().map(digit));
         std::mem::swap(keys, other);
     }
 }
@@ -207,8 +217,8 @@ impl SlabCounts {
     fn new<E: Copy>(entries: &[E], below_row: u32, differ: impl Fn(E, E, u32) -> bool) -> Self {
         let first = usize::from(!entries.is_empty());
         let mut counts = Self { n_rows: first, n_blocks: first, n_cells: first };
-        for pair in entries.windows(2) {
-            let differ = |bits| usize::from(differ(pair[0], pair[1], bits));
+        for (a, b) in entries.iter().zip(&entries[first..]) {
+            let differ = |bits| usize::from(differ(*a, *b, bits));
             counts.n_cells += differ(0);
             counts.n_blocks += differ(6);
             counts.n_rows += differ(below_row);
@@ -271,27 +281,33 @@ impl<'a> SlabLists<'a> {
     fn make<R: Record>(&mut self, grid: &SearchGrid, records: &[R]) {
         let mut at = SlabCounts::default();
         let mut last: Option<Spot> = None;
-        for (particle, record) in (self.first_particle..).zip(records) {
-            let spot = grid.spot(record.position());
-            let before = last.replace(spot);
-            if before == Some(spot) {
-                continue;
-            }
-            let block = before.map(|spot| spot.block);
-            if block != Some(spot.block) {
-                let [x, y, z] = spot.block;
-                if block.is_none_or(|before| before[1..] != [y, z]) {
-                    self.rows[at.n_rows] = BlockRow { z, y, first: self.first_block + at.n_blocks as u32 };
-                    at.n_rows += 1;
+        for_each_made(
+            records,
+            #[inline(always)]
+            |record| grid.spot(record.position()),
+            #[inline(always)]
+            |i, spot| {
+                let before = last.replace(spot);
+                if before == Some(spot) {
+                    return;
                 }
-                self.blocks[at.n_blocks] =
-                    FofBlock { mask: 0, first: self.first_cell + at.n_cells as u32, x };
-                at.n_blocks += 1;
-            }
-            self.blocks[at.n_blocks - 1].mask |= 1 << spot.cell;
-            self.cells[at.n_cells] = particle;
-            at.n_cells += 1;
-        }
+                let block = before.map(|spot| spot.block);
+                if block != Some(spot.block) {
+                    let [x, y, z] = spot.block;
+                    if block.is_none_or(|before| before[1..] != [y, z]) {
+                        self.rows[at.n_rows] =
+                            BlockRow { z, y, first: self.first_block + at.n_blocks as u32 };
+                        at.n_rows += 1;
+                    }
+                    self.blocks[at.n_blocks] =
+                        FofBlock { mask: 0, first: self.first_cell + at.n_cells as u32, x };
+                    at.n_blocks += 1;
+                }
+                self.blocks[at.n_blocks - 1].mask |= 1 << spot.cell;
+                self.cells[at.n_cells] = self.first_particle + i as u32;
+                at.n_cells += 1;
+            },
+        );
         let counted = [self.rows.len(), self.blocks.len(), self.cells.len()];
         assert_eq!([at.n_rows, at.n_blocks, at.n_cells], counted, "the slab is sorted as it was counted");
     }
