@@ -56,24 +56,24 @@ pub fn are_within<T: Copy + Into<f64>, const D: usize>(rows: &[[T; D]], ranges: 
 /// Numbers that [`are_within`] takes at a time.
 const LANES: usize = 24;
 
-/// Items that [`for_each_made`] takes at a time, so that what is made of them stays in the first-level cache.
+/// Items that [`for_each_mapped`] takes at a time, so that what they are mapped to stays in the first-level cache.
 const AT_ONCE: usize = 256;
 
-/// Calls `each` with the number of each item and with what `make` makes of it, in order. `make` runs for many items before `each`
+/// Calls `each` with the number of each item and with what `map` makes of it, in order. `map` runs for many items before `each`
 /// does, so that the compiler can use vectors for it.
 #[inline(always)]
-pub fn for_each_made<T: Copy, M: Copy + Default>(
+pub fn for_each_mapped<T: Copy, M: Copy + Default>(
     items: &[T],
-    make: impl Fn(T) -> M,
+    map: impl Fn(T) -> M,
     mut each: impl FnMut(usize, M),
 ) {
-    let mut made = [M::default(); AT_ONCE];
+    let mut mapped = [M::default(); AT_ONCE];
     for (chunk, items) in items.chunks(AT_ONCE).enumerate() {
-        for (made, item) in made.iter_mut().zip(items) {
-            *made = make(*item);
+        for (to, item) in mapped.iter_mut().zip(items) {
+            *to = map(*item);
         }
-        for (i, made) in made[..items.len()].iter().enumerate() {
-            each(chunk * AT_ONCE + i, *made);
+        for (i, item) in mapped[..items.len()].iter().enumerate() {
+            each(chunk * AT_ONCE + i, *item);
         }
     }
 }
@@ -135,9 +135,9 @@ mod tests {
         }
 
         #[test]
-        fn all_items_are_made_in_order(items in prop::collection::vec(any::<u8>(), 0..3 * AT_ONCE)) {
+        fn all_items_are_mapped_in_order(items in prop::collection::vec(any::<u8>(), 0..3 * AT_ONCE)) {
             let mut list = Vec::new();
-            for_each_made(&items, |item| u32::from(item) + 1, |i, made| list.push((i, made)));
+            for_each_mapped(&items, |item| u32::from(item) + 1, |i, mapped| list.push((i, mapped)));
             let plain: Vec<_> = items.iter().map(|item| u32::from(*item) + 1).enumerate().collect();
             prop_assert_eq!(list, plain);
         }

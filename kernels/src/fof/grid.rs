@@ -36,7 +36,7 @@ pub struct Spot {
 /// along an axis, and the rounding of positions is far below the size of a cell.
 pub const SHORTEST: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// 1.5 × 2⁵²: sums of it and numbers from -0.5 to 2⁵¹ are integers, which the lowest bits of the sum hold.
+/// 1.5 × 2⁵². Added to a number from -0.5 to 2⁵¹, it rounds it to an integer, which the lowest bits of the sum hold.
 const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
 
 /// The largest side of a cell in which any two particles are linked. `spread` is the extent of the positions.
@@ -97,17 +97,19 @@ impl GridAxis {
     /// The cell of a coordinate, which may exceed a periodic side by a rounding error. Monotonic in the coordinate. A coordinate
     /// between two cells is in one of them.
     ///
-    /// It has no branch and no conversion to an integer, so that loops over positions compile to vector code. In place of one
-    /// it adds [`INTEGERS`]. That rounds to the nearest integer, so half is subtracted first.
+    /// It has no branch and no conversion to an integer, so that loops over positions compile to vector code. Adding [`INTEGERS`]
+    /// takes the place of a conversion. That rounds to the nearest integer, so half is subtracted first: 7.3 cells from the
+    /// origin, less half a cell, is 6.8, which rounds to cell 7.
     #[inline(always)]
     pub fn cell(&self, x: f64) -> u64 {
         let from = x - self.origin;
         let past = if from >= self.side { self.side } else { 0.0 };
         let short = if from < 0.0 { self.side } else { 0.0 };
         let cell = (from - past + short) * self.per_length - 0.5;
+        debug_assert!(cell >= -0.5, "{x} is within the bounds of the axis");
         let last = (self.n_cells - 1) as f64;
         let cell = if cell < last { cell } else { last };
-        (cell + INTEGERS).to_bits() & (INTEGERS.to_bits() ^ u64::MAX)
+        (cell + INTEGERS).to_bits() & !INTEGERS.to_bits()
     }
 
     /// The first and last block with cells within reach of a cell.

@@ -2,7 +2,7 @@
 
 use super::grid::{SearchGrid, Spot};
 use super::record::{Real, Record};
-use crate::simd::{for_each_made, wide};
+use crate::simd::{for_each_mapped, wide};
 
 /// Consecutive rows of blocks, in the order of (z, y), make one slab each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ fn each<T: Real, K: Copy + PartialEq>(
     chosen: Chosen<K>,
     mut each: impl FnMut(usize, usize),
 ) {
-    for_each_made(
+    for_each_mapped(
         positions,
         #[inline(always)]
         |position| slabs.slab_of(grid, T::place(position)),

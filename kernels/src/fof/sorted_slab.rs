@@ -24,7 +24,7 @@ use super::grid::{SearchGrid, Spot};
 use super::link::{join_within, near_in_block};
 use super::record::Record;
 use super::slabs::Slabs;
-use crate::simd::{for_each_made, wide};
+use crate::simd::{for_each_mapped, wide};
 use crate::sync::AtomicU32;
 
 /// Numbers of rows, blocks and cells that have particles.
@@ -80,7 +80,7 @@ impl<R> Default for SlabScratch<R> {
 
 /// Particles per part, so that sorting a part stays in the second-level cache. Few in tests, so that these have parts.
 const PART: usize = if cfg!(test) { 8 } else { 8192 };
-/// The most parts of a slab, in bits of their number: scattering to more of them is slow.
+/// The most parts of a slab, in bits of their number, which is a byte. Scattering to more of them is slow.
 const MOST_PART_BITS: u32 = u8::BITS;
 /// Fewer keys are sorted by comparing.
 const FEW: usize = 256;
@@ -281,35 +281,38 @@ impl<'a> SlabLists<'a> {
     fn make<R: Record>(&mut self, grid: &SearchGrid, records: &[R]) {
         let mut at = SlabCounts::default();
         let mut last: Option<Spot> = None;
-        for_each_made(
+        for_each_mapped(
             records,
             #[inline(always)]
             |record| grid.spot(record.position()),
             #[inline(always)]
             |i, spot| {
                 let before = last.replace(spot);
-                if before == Some(spot) {
-                    return;
+                if before != Some(spot) {
+                    self.begin_cell(&mut at, before, spot, i);
                 }
-                let block = before.map(|spot| spot.block);
-                if block != Some(spot.block) {
-                    let [x, y, z] = spot.block;
-                    if block.is_none_or(|before| before[1..] != [y, z]) {
-                        self.rows[at.n_rows] =
-                            BlockRow { z, y, first: self.first_block + at.n_blocks as u32 };
-                        at.n_rows += 1;
-                    }
-                    self.blocks[at.n_blocks] =
-                        FofBlock { mask: 0, first: self.first_cell + at.n_cells as u32, x };
-                    at.n_blocks += 1;
-                }
-                self.blocks[at.n_blocks - 1].mask |= 1 << spot.cell;
-                self.cells[at.n_cells] = self.first_particle + i as u32;
-                at.n_cells += 1;
             },
         );
         let counted = [self.rows.len(), self.blocks.len(), self.cells.len()];
         assert_eq!([at.n_rows, at.n_blocks, at.n_cells], counted, "the slab is sorted as it was counted");
+    }
+
+    /// Adds the cell at `spot`, whose first particle is number `i` of the slab. The block and the row are added as well, unless
+    /// `before`, the spot before, is in them. `at` counts what is in the lists.
+    #[inline(always)]
+    fn begin_cell(&mut self, at: &mut SlabCounts, before: Option<Spot>, spot: Spot, i: usize) {
+        let ([x, y, z], before) = (spot.block, before.map(|spot| spot.block));
+        if before.is_none_or(|before| before[1..] != [y, z]) {
+            self.rows[at.n_rows] = BlockRow { z, y, first: self.first_block + at.n_blocks as u32 };
+            at.n_rows += 1;
+        }
+        if before != Some(spot.block) {
+            self.blocks[at.n_blocks] = FofBlock { mask: 0, first: self.first_cell + at.n_cells as u32, x };
+            at.n_blocks += 1;
+        }
+        self.blocks[at.n_blocks - 1].mask |= 1 << spot.cell;
+        self.cells[at.n_cells] = self.first_particle + i as u32;
+        at.n_cells += 1;
     }
 
     /// Joins the cells of each block.
