@@ -42,6 +42,11 @@ impl<const KINDS: usize> SendBuffers<KINDS> {
         lists[kind].extend_from_slice(bytemuck::cast_slice(records));
     }
 
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Collective: sends one message to each rank with records. Returns the bundles received, by ascending rank. Records for
     /// this rank are not copied.
     ///

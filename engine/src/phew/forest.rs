@@ -2,14 +2,11 @@
 //!
 //! Each rank decides the deaths in components of peaks that no other rank knows ([`super::region_trees`]). It sends every
 //! other edge to the owners of its two peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
-//! all deaths that follow from these edges. The undecided edges go to the first rank of a group. It decides
-//! the deaths that the edges of the group suffice for, and so on until one group holds all ranks. Only undecided edges
-//! travel, between nodes with their newest names: their number grows with the border of the group
-//! (`kernels/src/phew/pending_merges.rs`).
+//! all deaths that follow from these edges. Leaders of groups of ranks decide the rest ([`super::leaders`]).
 
-use crate::exchange;
-use crate::exchange::bundle::{SendBuffers, all_records};
+use crate::exchange::bundle::SendBuffers;
 use crate::phew::known_peaks::PeakColumns;
+use crate::phew::leaders;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::OwnTree;
 use crate::phew::region_trees::{PeakRegions, RegionDeaths, RegionPeaks, UndecidedEdge};
@@ -18,15 +15,10 @@ use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::{CellIdx, PeakIdx, PeakName};
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::forest::ContactEdge;
-use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak, NewName};
-use inselberg_kernels::phew::pending_merges::{PendingMerges, decide, next_groups, rename};
+use inselberg_kernels::phew::global::{CellAt, GlobalDeath, GlobalEdge, GlobalPeak};
 use inselberg_kernels::phew::region_tree::DeathEdge;
 use inselberg_kernels::phew::tree::Death;
 use rayon::prelude::*;
-
-/// Groups that join into one per round. A larger radix means fewer rounds, but more work for a leader while all
-/// others wait.
-const RADIX: u32 = 8;
 
 /// The merge tree of the own peaks, and the positions of its saddles.
 #[derive(Debug)]
@@ -155,7 +147,7 @@ pub fn tree_of_rank(
 }
 
 /// Collective: adds what ranks decide together to the tree of this rank. `names` are those of its own peaks, `edges` all undecided
-/// edges of these. One exchange for each factor of [`RADIX`] in the number of ranks, and one of deaths.
+/// edges of these. For its exchanges see [`leaders::decide`].
 ///
 /// # Errors
 /// When another rank fails.
@@ -166,7 +158,7 @@ pub fn grow(
     edges: Vec<GlobalEdge>,
     domain: &Domain,
 ) -> Result<PlacedTree, CommError> {
-    Ok(with_deaths(tree, names, decide_all(comm, edges, RADIX)?, domain))
+    Ok(with_deaths(tree, names, leaders::decide(comm, edges, leaders::RADIX)?, domain))
 }
 
 /// An edge between slots as other ranks know it: by the names of the peaks.
@@ -180,76 +172,6 @@ fn global_peak(peak: PeakIdx, peaks: &PeakColumns) -> GlobalPeak {
     let slot = peak.to_slot().at();
     GlobalPeak { rho: peaks.rho[slot], peak: peaks.name[slot] }
 }
-
-/// Collective: decides in groups, each of which unites `radix` of the round before. Returns the deaths of the own peaks.
-fn decide_all(comm: &Comm, edges: Vec<GlobalEdge>, radix: u32) -> Result<Vec<GlobalDeath>, CommError> {
-    let rank = comm.rank().0;
-    let mut deaths = Vec::new();
-    let mut left = decide(edges, |r| r == rank, &mut deaths);
-    let mut now = RankGroups { width: 1 };
-    while now.width < comm.n_ranks() as u32 {
-        let next = RankGroups { width: now.width * radix };
-        let edges = hand_over(comm, left, now, next)?;
-        left = decide(edges, |r| next.leader(r) == rank, &mut deaths);
-        now = next;
-    }
-    let is_foreign = |death: &GlobalDeath| death.dying.owner() != rank;
-    let mut others = Vec::with_capacity(deaths.iter().filter(|death| is_foreign(death)).count());
-    others.extend(deaths.extract_if(.., |death| is_foreign(death)));
-    others.sort_unstable_by_key(|d| d.dying.owner());
-    let parts = exchange::grouped(&others, |d| (Rank(d.dying.owner()), *d));
-    deaths.extend(comm.exchange(parts)?.into_iter().flat_map(|(_, deaths)| deaths));
-    Ok(deaths)
-}
-
-/// Groups of consecutive ranks, of which the first one leads.
-#[derive(Clone, Copy)]
-struct RankGroups {
-    width: u32,
-}
-
-impl RankGroups {
-    fn leader(self, rank: u32) -> u32 {
-        rank / self.width * self.width
-    }
-}
-
-/// Collective: leaders send undecided edges, and the new names of nodes, to the leaders of the next groups. Returns, at a leader, the
-/// edges of its group with the newest names. One exchange.
-///
-/// An edge comes with the name that its sender knows of the node at its other end. A new name belongs to the same group as the
-/// old one, so the edge reaches the right groups under either. The group of the node tells its name to both of them.
-fn hand_over(
-    comm: &Comm,
-    left: PendingMerges,
-    now: RankGroups,
-    next: RankGroups,
-) -> Result<Vec<GlobalEdge>, CommError> {
-    let rank = comm.rank().0;
-    let mut buffers = SendBuffers::<2>::default();
-    let mut names: Vec<(u32, NewName)> = left
-        .told
-        .into_iter()
-        .flat_map(|(other, name)| [other, rank].map(|to| (next.leader(to), name)))
-        .collect();
-    names.sort_unstable_by_key(|(to, name)| (*to, name.old));
-    names.dedup_by_key(|(to, name)| (*to, name.old));
-    names.iter().for_each(|(to, name)| buffers.put(Rank(*to), NAMES, &[*name]));
-    for edge in left.edges {
-        let is_inside = |owner: u32| now.leader(owner) == rank;
-        let groups = next_groups(&edge, is_inside, |owner| next.leader(owner));
-        groups.for_each(|leader| buffers.put(Rank(leader), EDGES, &[edge]));
-    }
-    let received = buffers.exchange(comm)?;
-    let mut edges = all_records(&received, EDGES);
-    rename(&mut edges, &all_records(&received, NAMES));
-    Ok(edges)
-}
-
-/// Edges of a bundle of [`hand_over`].
-const EDGES: usize = 0;
-/// Its names.
-const NAMES: usize = 1;
 
 /// Finds the index of a peak among the own peaks by its name. The numbers of one level follow each other.
 fn index_by_name(own: &[PeakName]) -> impl Fn(PeakName) -> Option<usize> {
@@ -291,6 +213,7 @@ fn with_deaths(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchange::bundle::all_records;
     use inselberg_comm::{CommBuilder, run_ranks};
     use inselberg_kernels::phew::tree::MergeTree;
     use proptest::prelude::*;
@@ -393,7 +316,7 @@ mod tests {
                 .then(|| (known[slot] as u32, death.saddle, peak(death.near), peak(death.endpoint)))
         };
         let mut deaths: Deaths = deaths.iter().enumerate().filter_map(of_own).collect();
-        let together = decide_all(comm, all, radix).expect("no rank fails");
+        let together = leaders::decide(comm, all, radix).expect("no rank fails");
         deaths
             .extend(together.iter().map(|d| (number(d.dying), d.saddle, number(d.near), number(d.endpoint))));
         deaths
@@ -413,8 +336,20 @@ mod tests {
 
         /// Several rounds, and last groups that are cut.
         #[test]
-        fn groups_of_ranks_decide_as_one(graph in graph(), n_ranks in 1..30u32, radix in 2..6u32) {
+        fn groups_of_ranks_decide_as_one(graph in graph(), n_ranks in 1..50u32, radix in 3..9u32) {
             prop_assert_eq!(over_ranks(&graph, n_ranks, radix), alone(&graph));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 10, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Four parts of the edges, and leaders of four tiers.
+        #[test]
+        fn a_pipeline_decides_as_one(mut graph in graph()) {
+            graph.0.iter_mut().for_each(|peak| peak.1 *= 3);
+            graph.1.iter_mut().for_each(|contact| contact.2 *= 3);
+            prop_assert_eq!(over_ranks(&graph, 130, 4), alone(&graph));
         }
     }
 }

@@ -12,7 +12,7 @@
 //! | ascent | `ascent` | which neighbour of a test cell is densest? |
 //! | labels | `label`, `ghost_labels` | at which root does each ascent end, and which peak is it, here or on another rank? |
 //! | saddles | `saddle`, `contacts` | which contacts between patches can merge anything, and where in their cells are the peaks? |
-//! | forest | `forest`, `region_trees`, `grown_peaks`, `ties` | where does each peak merge? |
+//! | forest | `forest`, `region_trees`, `leaders`, `grown_peaks`, `ties` | where does each peak merge? |
 //! | hierarchy | `hierarchy` | which clumps and haloes follow from given thresholds? |
 //! | properties | `sums`, `test_fields` | what do patches sum up to? |
 //! | bound particles | `bound` | which particles does gravity hold in each clump? |
@@ -44,6 +44,7 @@ pub mod image;
 mod input;
 pub mod known_peaks;
 pub mod label;
+pub mod leaders;
 mod leaf_patch;
 pub mod member_places;
 mod min_particles;

@@ -76,33 +76,9 @@ pub fn next_groups(
     [Some(first), (second != first).then_some(second)].into_iter().flatten().filter(move |_| passes_on)
 }
 
-/// Decides all deaths that a group can decide. Appends them to `deaths` and returns what is left. `edges` are all pending
-/// edges of whose two nodes at least one belongs to a rank of the group, in any order. Copies do no harm. `is_inside` tells which
-/// ranks are in the group.
-///
-/// Each death is decided once, by the first group that can tell. Linear in the edges, after sorting them.
-pub fn decide(
-    mut edges: Vec<GlobalEdge>,
-    is_inside: impl Fn(u32) -> bool,
-    deaths: &mut Vec<GlobalDeath>,
-) -> PendingMerges {
-    sort(&mut edges);
-    // An edge brings one death at most. Deaths that grow step by step double the time of a few thousand edges.
-    deaths.reserve(edges.len());
-    let mut group = PendingPeaks::new(&edges, &is_inside);
-    let mut told = Vec::new();
-    edges.retain_mut(|edge| {
-        let before = edge.nodes;
-        let stays = group.process(edge, deaths);
-        told.extend(group.new_name(&before));
-        stays
-    });
-    edges.shrink_to_fit();
-    PendingMerges { edges, told }
-}
-
-/// The peaks that the edges of a group name, by local index.
-struct PendingPeaks<F> {
+/// What a group has decided so far: the peaks that its edges name, by local index.
+pub struct GroupMerges<F> {
+    /// Tells which ranks are in the group.
     is_inside: F,
     ids: NodeIds,
     /// Union-find of the decided merges: the root of a peak is the *node* that represents it.
@@ -143,12 +119,35 @@ enum NodeState {
     Open,
 }
 
-impl<F: Fn(u32) -> bool> PendingPeaks<F> {
-    fn new(edges: &[GlobalEdge], is_inside: F) -> Self {
-        let ids = NodeIds::new(edges);
-        let mut group = Self { is_inside, ids, node_parents: Vec::new(), components: Vec::new() };
-        group.grow();
-        group
+impl<F: Fn(u32) -> bool> GroupMerges<F> {
+    /// A group that has no edges yet. `is_inside` tells which ranks are in it.
+    pub fn new(is_inside: F) -> Self {
+        Self { is_inside, ids: NodeIds::default(), node_parents: Vec::new(), components: Vec::new() }
+    }
+
+    /// Decides all deaths that the group can decide. Appends them to `deaths` and returns what is left.
+    ///
+    /// `edges` are all pending edges of whose two nodes at least one belongs to a rank of the group, in any order. Copies do
+    /// no harm. They may come in several parts, one per call: each edge of a part precedes all edges of later ones in falling order.
+    ///
+    /// Each death is decided once, by the first group that can tell. Linear in the edges, after sorting them.
+    pub fn decide(&mut self, mut edges: Vec<GlobalEdge>, deaths: &mut Vec<GlobalDeath>) -> PendingMerges {
+        sort(&mut edges);
+        // An edge brings one death at most. Deaths that grow step by step double the time of a few thousand edges.
+        deaths.reserve(edges.len());
+        if self.ids.count() == 0 {
+            self.ids = NodeIds::new(&edges);
+            self.grow();
+        }
+        let mut told = Vec::new();
+        edges.retain_mut(|edge| {
+            let before = edge.nodes;
+            let stays = self.process(edge, deaths);
+            told.extend(self.new_name(&before));
+            stays
+        });
+        edges.shrink_to_fit();
+        PendingMerges { edges, told }
     }
 
     /// Extends the arrays to all local indices given out so far.
@@ -245,6 +244,7 @@ impl<F: Fn(u32) -> bool> PendingPeaks<F> {
 }
 
 /// Consecutive small numbers for the peaks that edges name. Most are in one range of the numbers of all ranks.
+#[derive(Default)]
 struct NodeIds {
     /// First number of the range.
     first: u64,

@@ -62,7 +62,7 @@ impl Graph {
     /// What one group decides of the input of its ranks.
     fn of_group(&self, ranks: Range<u32>, deaths: &mut Vec<GlobalDeath>) -> PendingMerges {
         let edges = ranks.clone().flat_map(|rank| self.of_rank(rank)).collect();
-        decide(edges, |rank| ranks.contains(&rank), deaths)
+        GroupMerges::new(|rank| ranks.contains(&rank)).decide(edges, deaths)
     }
 
     fn local_edges(&self) -> Vec<ContactEdge> {
@@ -102,7 +102,7 @@ impl Graph {
             for (group, edges) in edges {
                 let is_inside = |rank: u32| now[rank as usize] == group;
                 let known = deaths.len();
-                let rest = decide(edges, is_inside, &mut deaths);
+                let rest = decide_in_parts(edges, is_inside, &mut deaths);
                 check(&rest, is_inside, &deaths[known..], &expected);
                 left.insert(group, rest);
             }
@@ -117,6 +117,27 @@ impl Graph {
 }
 
 type Groups = BTreeMap<u32, Vec<GlobalEdge>>;
+
+/// Decides the edges of each saddle by themselves, the greatest first, and all of them at once. Both give the same.
+fn decide_in_parts(
+    edges: Vec<GlobalEdge>,
+    is_inside: impl Fn(u32) -> bool,
+    deaths: &mut Vec<GlobalDeath>,
+) -> PendingMerges {
+    let known = deaths.len();
+    let whole = GroupMerges::new(&is_inside).decide(edges.clone(), deaths);
+    let mut parts: BTreeMap<u64, Vec<GlobalEdge>> = BTreeMap::new();
+    edges.into_iter().for_each(|edge| parts.entry(edge.saddle.to_bits()).or_default().push(edge));
+    let (mut group, mut rest, mut again) =
+        (GroupMerges::new(&is_inside), PendingMerges::default(), Vec::new());
+    for (_, part) in parts.into_iter().rev() {
+        let PendingMerges { edges, told } = group.decide(part, &mut again);
+        rest.edges.extend(edges);
+        rest.told.extend(told);
+    }
+    assert_eq!((&whole, &deaths[known..]), (&rest, &again[..]));
+    whole
+}
 
 /// Tells new names and hands the edges to the groups of the next round.
 fn pass_on(
@@ -337,6 +358,6 @@ fn the_worked_example() {
     let all = all.remove(&0).expect("a group");
     assert_eq!(all.len(), 1);
     deaths.clear();
-    assert_eq!(decide(all, |_| true, &mut deaths), PendingMerges::default());
+    assert_eq!(GroupMerges::new(|_| true).decide(all, &mut deaths), PendingMerges::default());
     assert_eq!(dying(&deaths), [d]);
 }
