@@ -6,8 +6,8 @@
 //! grows with the border of the group, so the last leaders have most of the work.
 //!
 //! These leaders work at the same time. Edges are decided in falling order, so a leader can pass on the greatest ones before it
-//! decides the others. In the last tier but two, leaders cut their edges into *parts*, all at the same saddles. While one
-//! of them decides a part, those above decide parts with greater saddles. Each of them is another rank. On 4096 ranks, with
+//! decides the others. Leaders in the third tier from the top cut their edges into *parts*, all at the same saddles. While they
+//! decide a part, the leaders above them decide parts with greater saddles. Each leader is another rank. On 4096 ranks, with
 //! parts `a` to `d`:
 //!
 //! ```text
@@ -65,7 +65,7 @@ pub fn decide(comm: &Comm, edges: Vec<GlobalEdge>, radix: u32) -> Result<Vec<Glo
         let received = take(&mut outbox).exchange(comm)?;
         let mut part = edges_of(&received);
         if step == tiers.cut() as usize {
-            waiting.extend(in_parts(comm, take(&mut part), tiers.n_parts())?);
+            waiting = in_parts(comm, take(&mut part), tiers.n_parts())?;
         }
         let mut deaths = all_records(&received, DEATHS);
         if let Some(leader) = &mut led {
@@ -86,14 +86,14 @@ pub fn decide(comm: &Comm, edges: Vec<GlobalEdge>, radix: u32) -> Result<Vec<Glo
     Ok(own)
 }
 
-/// The edges of a message, with the newest names.
+/// The edges that have come, with the newest names.
 fn edges_of(received: &[Bundle<3>]) -> Vec<GlobalEdge> {
     let mut edges = all_records(received, EDGES);
     rename(&mut edges, &all_records(received, NAMES));
     edges
 }
 
-/// Names of the steps, for which messages and work are counted.
+/// Names of the steps, for which messages and work are counted. The last one stands for all further steps.
 const STEPS: [&str; 16] = [
     "forest 1",
     "forest 2",
@@ -160,7 +160,7 @@ impl Tiers {
         self.top.saturating_sub(2)
     }
 
-    /// Parts of the edges: one on at most 127 ranks, 8 on 16 384. Each tier more has more work to share.
+    /// Parts of the edges: one on at most 127 ranks, 8 on 16 384. With more tiers there is more work to share.
     fn n_parts(&self) -> usize {
         1 << self.cut()
     }
@@ -214,17 +214,22 @@ impl<F: Fn(u32) -> bool> Leader<F> {
 
 /// Collective: the edges in `n` parts of about equal size on all ranks together, those with the greatest saddles first. Equal saddles
 /// are in one part. Nothing for a rank without edges.
-fn in_parts(comm: &Comm, mut edges: Vec<GlobalEdge>, n: usize) -> Result<Vec<Vec<GlobalEdge>>, CommError> {
+fn in_parts(
+    comm: &Comm,
+    mut edges: Vec<GlobalEdge>,
+    n: usize,
+) -> Result<VecDeque<Vec<GlobalEdge>>, CommError> {
     edges.sort_by(GlobalEdge::order);
     let cuts = cuts(comm, &edges, n)?;
+    let mut parts = VecDeque::new();
     if edges.is_empty() {
-        return Ok(Vec::new());
+        return Ok(parts);
     }
-    let starts = cuts.iter().map(|cut| edges.partition_point(|edge| key(edge) > *cut));
-    let starts: Vec<usize> = starts.collect();
-    let mut parts: Vec<Vec<GlobalEdge>> = starts.iter().rev().map(|start| edges.split_off(*start)).collect();
-    parts.push(edges);
-    parts.reverse();
+    for cut in cuts.into_iter().rev() {
+        let start = edges.partition_point(|edge| key(edge) > cut);
+        parts.push_front(edges.split_off(start));
+    }
+    parts.push_front(edges);
     Ok(parts)
 }
 

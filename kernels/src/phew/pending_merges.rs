@@ -255,7 +255,7 @@ struct NodeIds {
 }
 
 impl NodeIds {
-    /// The range is that of the nodes of the edges, if it is not much wider than their number; else there is none.
+    /// The range is that of the nodes of the first edges, if it is not much wider than their number; else there is none.
     fn new(edges: &[GlobalEdge]) -> Self {
         let numbers = || edges.iter().flat_map(|edge| edge.nodes.map(|node| node.peak.number()));
         let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
