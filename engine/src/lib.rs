@@ -151,7 +151,8 @@ pub use api::tree_objects::{TreeColumns, TreeObject};
 pub use api::trees::{MergerTree, TreeParams};
 pub use api::voids::Voids;
 pub use bound::{
-    BoundRequest, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes, source_types,
+    BoundRequest, CentralChoice, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes,
+    source_types,
 };
 pub use column::{Column, NumberType, VectorColumn};
 pub use error::{Error, ErrorKind};

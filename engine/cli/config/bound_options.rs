@@ -5,6 +5,7 @@ use super::ConfigError;
 use super::Heading::{Properties, Results, Viewers};
 use super::opt::{Opt, OptionKind, ROW};
 use super::values::CheckedValues;
+use inselberg::CentralChoice;
 use inselberg::PotentialChoice;
 use inselberg::bound::PropertyWords;
 
@@ -30,6 +31,19 @@ pub(super) const BOUND: &[Opt] = &[
         doc: "tree: from all particles of the clump or group. spherical: as if these were shells about its densest part; faster, and \
               wrong for those that are not round. ramses: in bins of radius, with RAMSES's own rules of unbinding; for phew with --compat \
               ramses, on the cells of an output.",
+        ..ROW
+    },
+    Opt {
+        name: "central",
+        key: "central",
+        heading: Properties,
+        kind: OptionKind::Choice(&["heaviest", "densest"]),
+        default: "heaviest",
+        commands: &[Phew],
+        help: "Which clump of a halo is its central",
+        doc: "heaviest: the clump with the greatest bound mass, without --unbind the one with the heaviest patch; losers of unbinding \
+              go to it. densest: the main clump, which has the densest peak; losers go to the clump that theirs merges into. With \
+              --compat ramses it is the densest.",
         ..ROW
     },
     Opt {
@@ -149,6 +163,11 @@ pub(super) const BOUND: &[Opt] = &[
         ..ROW
     },
 ];
+
+/// Which clump of a halo is its central.
+pub(super) fn central(raw: &CheckedValues<'_>) -> CentralChoice {
+    CentralChoice::from_name(&raw.text_or_default("central")).expect("a choice of its own words")
+}
 
 /// How potentials are computed.
 pub(super) fn potential(raw: &CheckedValues<'_>) -> PotentialChoice {

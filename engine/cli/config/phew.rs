@@ -1,6 +1,6 @@
 //! `inselberg phew`, checked.
 
-use super::bound_options::{potential, property_words};
+use super::bound_options::{central, potential, property_words};
 use super::from_particles::{FromParticles, from_particles};
 use super::launch::{Launch, launch};
 use super::report_options::{ShownResults, shown_results};
@@ -194,7 +194,8 @@ fn bound_request(raw: &CheckedValues<'_>, is_ramses: bool) -> Result<BoundReques
         let expected = &format!("the gas cells of an output, without --{name}");
         return Err(raw.unfit("properties", &raw.shown("properties"), expected));
     }
-    let of_cells = BoundRequest { gas: words.gas, adiabatic_index, ..BoundRequest::default() };
+    let of_cells =
+        BoundRequest { gas: words.gas, adiabatic_index, central: central(raw), ..BoundRequest::default() };
     match raw.switch("unbind") {
         true => unbind_request(raw, words, is_ramses, of_cells),
         false => check_without_unbinding(raw, words).map(|()| of_cells),

@@ -347,16 +347,16 @@ impl Clumps {
 impl CutResult {
     fn recut(&self, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {
         params.check_on_cells()?;
-        let fixed = |p: &PhewParams| (p.density, p.rules, p.persistence.is_difference());
+        let fixed = |p: &PhewParams| (p.density, p.rules, p.bound.central, p.persistence.is_difference());
         if fixed(params) != fixed(&self.params) {
-            let message = "a new cut changes the density threshold, the rules or the kind of persistence; \
+            let message = "a new cut changes the density threshold, the rules, the choice of centrals or the kind of persistence; \
                            expected those by which the cells were segmented";
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
         let (given, rules) = (params.thresholds().in_code_units(self.units), params.rules);
         let lift = ValueLift::for_threshold(given.density);
         let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));
-        let mut found = structures(&self.peaks, &thresholds, rules, comm)?;
+        let mut found = structures(&self.peaks, &thresholds, rules, params.bound.central, comm)?;
         let mut tables = structure_tables(&self.peaks, &found, rules, thresholds.persistence, comm)?;
         let local = [found.clumps.len() as u64, found.haloes.len() as u64];
         let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;

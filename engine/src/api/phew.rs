@@ -38,7 +38,8 @@ pub(crate) fn find(
     let division = Division { rho: fields.density, threshold: thresholds.density, weights: params.weights };
     let kept = meshes.with_density(cells, division, comm, executor)?;
     let (part, side) = (&kept.part, cells.geometry.side);
-    let run = FieldRun { part, side, origin: [0.0; 3], thresholds: &thresholds, rules: params.rules };
+    let (rules, central) = (params.rules, params.bound.central);
+    let run = FieldRun { part, side, origin: [0.0; 3], thresholds: &thresholds, rules, central };
     let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let _tables = Stage::begin("tables", 0, comm, executor.observer());
     let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);

@@ -5,7 +5,7 @@ use crate::bound::rows::HaloClump;
 use inselberg_kernels::bound::slices::Slices;
 use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
 use inselberg_kernels::bound::unbind::hierarchy::{
-    BoundHierarchy, ClumpTree, ClumpTreeError, UnboundClump, unbind_candidates, unbind_hierarchy,
+    BoundHierarchy, ClumpTree, ClumpTreeError, ListedClump, UnboundClump, unbind_candidates, unbind_hierarchy,
 };
 use inselberg_kernels::bound::unbind::ramses::{
     RamsesPeak, RamsesUnbindRules, unbind_ramses, unbind_ramses_slices,
@@ -45,6 +45,8 @@ pub struct SlicedClump<'a, S> {
     pub clump: &'a HaloClump,
     /// Its centre, relative to the same point as the members.
     pub centre: [f64; 3],
+    /// Whether it lies within another clump.
+    pub is_within: bool,
     /// Gravity and expansion.
     pub gravity: &'a Gravity,
     /// What joins the slices.
@@ -66,6 +68,14 @@ impl UnbindMethod {
     /// Whether the thermal energy of gas counts.
     pub fn is_thermal(&self) -> bool {
         matches!(self, Self::Energies(rules) if rules.thermal)
+    }
+
+    /// The rules of energies, if these hold.
+    pub fn energy_rules(&self) -> Option<&UnbindRules> {
+        match self {
+            Self::Energies(rules) => Some(rules),
+            Self::Ramses(_) => None,
+        }
     }
 
     /// Whether potentials are those of shells.
@@ -113,11 +123,11 @@ impl UnbindMethod {
         of: &SlicedClump<S>,
         scratch: &mut UnbindScratch,
     ) -> Result<UnboundClump, S::Error> {
-        let SlicedClump { clump, centre, gravity, slices } = *of;
+        let SlicedClump { clump, centre, is_within, gravity, slices } = *of;
         match self {
             Self::Energies(rules) => {
                 let call = UnbindCall { gravity, rules, slices };
-                unbind_candidates(members, list, centre, &call, scratch)
+                unbind_candidates(members, &ListedClump { list, peak: centre, is_within }, &call, scratch)
             }
             Self::Ramses(units) => {
                 let peak = RamsesPeak { centre, border: border(clump), is_main: clump.id == clump.halo };

@@ -53,11 +53,12 @@ pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
 pub use rank_slices::RankSlices;
 pub use request::{
-    BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, SofteningLengths, SourceTypes, SpanRules,
+    BoundRequest, CentralChoice, PotentialChoice, PropertyChoice, PropertyWords, SofteningLengths,
+    SourceTypes, SpanRules,
 };
 pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
-pub use tables::{BoundTables, MemberNames, sphere_columns};
+pub use tables::{BoundTables, IS_CENTRAL, MemberNames, sphere_columns};
 pub use unbind::{ShellCentre, Unbinder};
 pub use workers::{HaloWork, SpanningHalo, even_workers, to_workers};
 
@@ -117,7 +118,9 @@ impl BoundTask<'_> {
                 Some(surroundings.spheres(&bound.centres(), densities, &unbinder.spanning, comm)?)
             }
         };
-        let request = TableRequest { columns: unbinder.columns, spheres, with_members: self.with_members };
+        let has_haloes = unbinder.method.energy_rules().is_some();
+        let (columns, with_members) = (unbinder.columns, self.with_members);
+        let request = TableRequest { columns, spheres, with_members, has_haloes };
         Ok(request.tables(bound, self.rows, comm)?)
     }
 }

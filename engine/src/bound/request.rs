@@ -3,6 +3,7 @@
 use crate::bound::member_type::MemberType;
 pub use inselberg_kernels::bound::SourceTypes;
 use inselberg_kernels::bound::slices::BLOCK;
+use inselberg_kernels::phew::Rules;
 use std::str::FromStr;
 
 /// What a run finds out about bound particles and gas cells.
@@ -12,6 +13,8 @@ pub struct BoundRequest {
     pub unbind: Option<PotentialChoice>,
     /// The properties. Without unbinding, groups may have spheres, and clumps have none.
     pub properties: PropertyChoice,
+    /// Which clump of a halo is its central, with or without unbinding. Under RAMSES's rules it is the densest.
+    pub central: CentralChoice,
     /// Whether catalogues list the bound particles of each clump or group.
     pub with_members: bool,
     /// The types whose mass makes the potential, by the numbers of [`MemberType`]. The others are tested against it.
@@ -81,6 +84,7 @@ impl Default for BoundRequest {
         Self {
             unbind: None,
             properties: PropertyChoice::Basic,
+            central: CentralChoice::Heaviest,
             with_members: false,
             potential_from: SourceTypes::ALL,
             thermal_energy: true,
@@ -155,6 +159,43 @@ impl PotentialChoice {
             Self::Tree => "tree",
             Self::Spherical => "spherical",
             Self::Ramses => "ramses",
+        }
+    }
+}
+
+/// Which clump of a halo is its central: the centre of the halo, to which the others are satellites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CentralChoice {
+    /// The clump with the greatest bound mass; without unbinding the one with the heaviest patch. Of equals the one with the denser
+    /// peak.
+    #[default]
+    Heaviest,
+    /// The main clump, which has the densest peak. Losers of a clump go to the clump that it merges into.
+    Densest,
+}
+
+impl CentralChoice {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Heaviest, Self::Densest];
+
+    /// From its name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.name() == name)
+    }
+
+    /// That of these rules, if this one is asked for.
+    pub(crate) fn by(self, rules: Rules) -> Self {
+        match rules {
+            Rules::Paper => self,
+            Rules::Ramses => Self::Densest,
+        }
+    }
+
+    /// Its name in options and attributes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Heaviest => "heaviest",
+            Self::Densest => "densest",
         }
     }
 }

@@ -13,6 +13,8 @@ pub struct HaloClump {
     pub id: u64,
     /// Identifier of the clump that it merges into.
     pub parent: u64,
+    /// Mass of its patch; 0 of a group.
+    pub mass: f64,
     /// Its peak, or another reference point near its particles. In code units.
     pub peak: [f64; 3],
     /// The same, refined inside its cell.
@@ -25,7 +27,8 @@ pub struct HaloClump {
 impl HaloClump {
     /// A group, which is its own only clump.
     pub fn alone(halo: u64, centre: [f64; 3]) -> Self {
-        Self { halo, id: halo, parent: halo, peak: centre, peak_refined: centre, border: f64::INFINITY }
+        let (peak, peak_refined) = (centre, centre);
+        Self { halo, id: halo, parent: halo, mass: 0.0, peak, peak_refined, border: f64::INFINITY }
     }
 }
 

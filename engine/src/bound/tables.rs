@@ -10,12 +10,12 @@ use crate::tables::column;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Dimension, PartTable, Table, TableColumn, Values};
 
-/// To the ranks with rows: clumps, the values of their properties in the same order, and main clumps for the rows of haloes,
-/// with their spheres.
+/// To the ranks with rows: clumps and haloes, the values of their properties in the same order, and the spheres of haloes.
 const CLUMPS: usize = 0;
 const VALUES: usize = 1;
 const HALOES: usize = 2;
-const SPHERES: usize = 3;
+const HALO_VALUES: usize = 3;
+const SPHERES: usize = 4;
 
 /// What tables get.
 pub struct TableRequest<'a> {
@@ -25,6 +25,8 @@ pub struct TableRequest<'a> {
     pub spheres: Option<Vec<[Sphere; N_DENSITIES]>>,
     /// Whether bound particles are listed.
     pub with_members: bool,
+    /// Whether haloes are unbound as a whole, and have columns of their own.
+    pub has_haloes: bool,
 }
 
 impl<'a> TableRequest<'a> {
@@ -62,18 +64,25 @@ pub struct MemberNames<'a> {
 impl BoundTables<'_> {
     /// Adds columns to the table of these clumps.
     pub fn add_to_clumps(&self, table: &mut Table, rows: &[HaloClump]) {
-        table.columns.extend(self.found.clump_columns(rows, &self.request, true));
+        table.columns.extend(self.found.clumps.columns(rows, &self.request, RowKind::Clump));
+        let is_central = table.columns.iter_mut().find(|column| column.name == IS_CENTRAL);
+        let is_central = is_central.expect("a table of clumps tells centrals");
+        is_central.values = self.found.clumps.centrals(rows);
     }
 
     /// Adds columns to the table of these haloes.
     pub fn add_to_haloes(&self, table: &mut Table, rows: &[HaloClump]) {
-        table.columns.extend(self.found.halo_columns(rows));
+        let columns = match self.request.has_haloes {
+            true => self.found.haloes.columns(rows, &self.request, RowKind::Halo),
+            false => self.found.haloes.sums_of_clumps(rows),
+        };
+        table.columns.extend(columns);
         table.columns.extend(self.sphere_columns(rows));
     }
 
     /// Adds columns to the table of these groups, each of which is a halo with one clump.
     pub fn add_to_groups(&self, table: &mut Table, rows: &[HaloClump]) {
-        table.columns.extend(self.found.clump_columns(rows, &self.request, false));
+        table.columns.extend(self.found.clumps.columns(rows, &self.request, RowKind::Group));
         table.columns.extend(self.sphere_columns(rows));
     }
 
@@ -81,8 +90,9 @@ impl BoundTables<'_> {
         if self.request.spheres.is_none() {
             return Vec::new();
         }
-        let haloes = self.found.haloes_of(rows);
-        sphere_columns(&haloes.iter().map(|halo| halo.spheres).collect::<Vec<_>>(), "its most bound particle")
+        let places = self.found.haloes.places(rows);
+        let spheres: Vec<_> = places.iter().map(|i| self.found.spheres[*i]).collect();
+        sphere_columns(&spheres, "its most bound particle")
     }
 
     /// The table of members, if it is wanted.
@@ -94,20 +104,35 @@ impl BoundTables<'_> {
     }
 }
 
-/// What is bound, for the rows of this rank: by identifier.
+/// What is bound, for the rows of this rank.
 struct FoundRows {
-    clumps: Vec<BoundClump>,
-    /// The values of each clump.
-    values: Vec<f64>,
-    n_values: usize,
-    haloes: Vec<BoundHalo>,
+    clumps: BoundRows,
+    haloes: BoundRows,
+    /// The spheres of each halo.
+    spheres: Vec<[Sphere; N_DENSITIES]>,
 }
 
-/// The main clump of a halo, and its spheres.
-struct BoundHalo {
-    main: BoundClump,
-    spheres: [Sphere; N_DENSITIES],
+/// What is bound to some rows, by identifier.
+struct BoundRows {
+    rows: Vec<BoundClump>,
+    /// The values of each row.
+    values: Vec<f64>,
+    n_values: usize,
 }
+
+/// What a table has a row for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowKind {
+    /// A clump, which may have clumps in it.
+    Clump,
+    /// A halo, with all that is bound to it, whichever clump it lies in.
+    Halo,
+    /// A group, which is a halo with one clump.
+    Group,
+}
+
+/// The column that tells centrals from satellites.
+pub const IS_CENTRAL: &str = "is_central";
 
 impl FoundRows {
     /// Collective: sends what is bound to the ranks with rows.
@@ -118,7 +143,7 @@ impl FoundRows {
         comm: &Comm,
     ) -> Result<Self, CommError> {
         let n_values = request.columns.iter().map(|column| column.n_parts()).sum();
-        let mut buffers = SendBuffers::<4>::default();
+        let mut buffers = SendBuffers::<5>::default();
         let (clump_rows, halo_rows) =
             (RowDirectory::new(&rows.clumps, comm)?, RowDirectory::new(&rows.haloes, comm)?);
         for (clump, values) in bound.clumps.iter().zip(bound.values.chunks_exact(n_values)) {
@@ -128,60 +153,63 @@ impl FoundRows {
                 buffers.put(holder, VALUES, values);
             }
         }
-        let mains = bound.clumps.iter().filter(|clump| clump.id == clump.halo);
-        for (i, main) in mains.enumerate() {
-            let holder = halo_rows.holder(main.id).expect("a halo that is worked on is listed");
-            buffers.put(holder, HALOES, &[*main]);
-            buffers.put(
-                holder,
-                SPHERES,
-                &request.spheres.as_ref().map_or_else(Default::default, |all| all[i]),
-            );
+        let haloes = bound.haloes.iter().zip(bound.halo_values.chunks_exact(n_values));
+        for (i, (halo, values)) in haloes.enumerate() {
+            let holder = halo_rows.holder(halo.id).expect("a halo that is worked on is listed");
+            buffers.put(holder, HALOES, &[*halo]);
+            buffers.put(holder, HALO_VALUES, values);
+            let spheres = request.spheres.as_ref().map_or_else(Default::default, |all| all[i]);
+            buffers.put(holder, SPHERES, &spheres);
         }
         let received = buffers.exchange(comm)?;
-        let clumps_of = |kind: usize| all_records::<BoundClump, _>(&received, kind);
-        let clumps = clumps_of(CLUMPS);
-        let values: Vec<f64> = all_records(&received, VALUES);
-        let mut order: Vec<usize> = (0..clumps.len()).collect();
-        order.sort_unstable_by_key(|i| clumps[*i].id);
+        let of = |rows: usize, values: usize| {
+            let rows: Vec<BoundClump> = all_records(&received, rows);
+            let mut order: Vec<usize> = (0..rows.len()).collect();
+            order.sort_unstable_by_key(|i| rows[*i].id);
+            let values: Vec<f64> = all_records(&received, values);
+            let of_row = |i: &usize| &values[i * n_values..(i + 1) * n_values];
+            let sorted = BoundRows {
+                rows: order.iter().map(|i| rows[*i]).collect(),
+                values: order.iter().flat_map(of_row).copied().collect(),
+                n_values,
+            };
+            (sorted, order)
+        };
+        let ((clumps, _), (haloes, order)) = (of(CLUMPS, VALUES), of(HALOES, HALO_VALUES));
         let spheres: Vec<Sphere> = all_records(&received, SPHERES);
         let of_halo = spheres.as_chunks::<N_DENSITIES>().0;
-        let mut haloes: Vec<BoundHalo> = clumps_of(HALOES)
-            .into_iter()
-            .zip(of_halo)
-            .map(|(main, spheres)| BoundHalo { main, spheres: *spheres })
-            .collect();
-        haloes.sort_unstable_by_key(|halo| halo.main.id);
-        Ok(Self {
-            clumps: order.iter().map(|i| clumps[*i]).collect(),
-            values: order.iter().flat_map(|i| &values[i * n_values..(i + 1) * n_values]).copied().collect(),
-            n_values,
-            haloes,
-        })
+        Ok(Self { clumps, haloes, spheres: order.iter().map(|i| of_halo[*i]).collect() })
+    }
+}
+
+impl BoundRows {
+    /// The place of each row of a table.
+    fn places(&self, rows: &[HaloClump]) -> Vec<usize> {
+        let place = |row: &HaloClump| self.rows.binary_search_by_key(&row.id, |found| found.id);
+        rows.iter().map(|row| place(row).expect("each listed row was worked on")).collect()
     }
 
-    /// The columns of clumps; with inclusive numbers if there may be clumps in clumps.
-    fn clump_columns(
-        &self,
-        rows: &[HaloClump],
-        request: &TableRequest,
-        has_inclusive: bool,
-    ) -> Vec<TableColumn> {
-        let place = |row: &HaloClump| self.clumps.binary_search_by_key(&row.id, |clump| clump.id);
-        let places: Vec<usize> =
-            rows.iter().map(|row| place(row).expect("each listed clump was worked on")).collect();
-        let counts =
-            |of: fn(&BoundClump) -> u64| Values::U64(places.iter().map(|i| of(&self.clumps[*i])).collect());
-        let none = Dimension::NONE;
-        let ids = counts(|clump| clump.most_bound_id);
+    fn counts(&self, places: &[usize], of: fn(&BoundClump) -> u64) -> Values {
+        Values::U64(places.iter().map(|i| of(&self.rows[*i])).collect())
+    }
+
+    /// Whether each clump is the central of its halo.
+    fn centrals(&self, rows: &[HaloClump]) -> Values {
+        Values::U8(self.places(rows).iter().map(|i| self.rows[*i].is_central as u8).collect())
+    }
+
+    /// The columns of a table of these rows.
+    fn columns(&self, rows: &[HaloClump], request: &TableRequest, kind: RowKind) -> Vec<TableColumn> {
+        let (places, none) = (self.places(rows), Dimension::NONE);
+        let counts = |of| self.counts(&places, of);
         let text = "number of bound particles and gas cells; 0 if too few are bound";
         let mut columns = vec![column("n_bound", none, text, counts(|c| c.n_bound))];
-        if has_inclusive {
+        if kind == RowKind::Clump {
             columns.extend(self.inclusive_columns(&places));
         }
-        let text = "identity of the most bound particle; 0 if none is bound";
-        columns.push(column("most_bound_id", none, text, ids));
-        let text = "type of the most bound particle, as in members; 0 if none is bound";
+        let text = "identity of the bound particle with the lowest potential; 0 if none is bound";
+        columns.push(column("most_bound_id", none, text, counts(|c| c.most_bound_id)));
+        let text = "type of that particle, as in members; 0 if none is bound";
         columns.push(column("most_bound_type", none, text, counts(|c| c.most_bound_type)));
         let values: Vec<&[f64]> =
             places.iter().map(|i| &self.values[i * self.n_values..(i + 1) * self.n_values]).collect();
@@ -190,17 +218,14 @@ impl FoundRows {
             columns.push(property.column(&values, first));
             first += property.n_parts();
         }
+        let text = "1 if unbinding converged: all are bound, and nobody plainly bound is left out; else 0";
         columns.extend([
             column("unbinding_passes", none, "number of passes of unbinding", counts(|c| c.passes)),
-            column(
-                "unbinding_converged",
-                none,
-                "1 if unbinding converged, else 0",
-                counts(|c| c.is_converged),
-            ),
+            column("unbinding_converged", none, text, counts(|c| c.is_converged)),
         ]);
-        if request.with_members {
-            let text = "row of its most bound particle in the table members, from 0; the next n_bound rows are its own";
+        if request.with_members && kind != RowKind::Halo {
+            let text =
+                "row of its first particle in the table members, from 0; the next n_bound rows are its own";
             columns.push(column("members_offset", none, text, counts(|c| c.first_member)));
         }
         columns
@@ -208,28 +233,23 @@ impl FoundRows {
 
     /// Numbers and masses with those of all clumps in a clump.
     fn inclusive_columns(&self, places: &[usize]) -> [TableColumn; 2] {
-        let numbers = places.iter().map(|i| self.clumps[*i].n_bound_inclusive).collect();
-        let masses = places.iter().map(|i| self.clumps[*i].mass_inclusive).collect();
+        let masses = places.iter().map(|i| self.rows[*i].mass_inclusive).collect();
         let text = "number of bound particles and gas cells, with those of all clumps in it";
-        let number = column("n_bound_inclusive", Dimension::NONE, text, Values::U64(numbers));
+        let numbers = self.counts(places, |clump| clump.n_bound_inclusive);
+        let number = column("n_bound_inclusive", Dimension::NONE, text, numbers);
         let text = "mass of the bound particles, with those of all clumps in it";
         [number, column("bound_mass_inclusive", Dimension::MASS, text, Values::F64(masses))]
     }
 
-    /// What is bound to these haloes.
-    fn haloes_of(&self, rows: &[HaloClump]) -> Vec<&BoundHalo> {
-        let place = |row: &HaloClump| self.haloes.binary_search_by_key(&row.id, |halo| halo.main.id);
-        rows.iter().map(|row| &self.haloes[place(row).expect("each listed halo was worked on")]).collect()
-    }
-
-    fn halo_columns(&self, rows: &[HaloClump]) -> [TableColumn; 2] {
-        let haloes = self.haloes_of(rows);
-        let text = "number of particles and gas cells bound to its main clump and to the clumps in it";
-        let counts = Values::U64(haloes.iter().map(|halo| halo.main.n_bound_inclusive).collect());
-        let number = column("n_bound", Dimension::NONE, text, counts);
+    /// The columns of haloes that are no more than their clumps.
+    fn sums_of_clumps(&self, rows: &[HaloClump]) -> Vec<TableColumn> {
+        let places = self.places(rows);
+        let text = "number of particles bound to its main clump and to the clumps in it";
+        let numbers = self.counts(&places, |halo| halo.n_bound_inclusive);
+        let number = column("n_bound", Dimension::NONE, text, numbers);
         let text = "mass of the particles bound to its main clump and to the clumps in it";
-        let masses = Values::F64(haloes.iter().map(|halo| halo.main.mass_inclusive).collect());
-        [number, column("bound_mass", Dimension::MASS, text, masses)]
+        let masses = Values::F64(places.iter().map(|i| self.rows[*i].mass_inclusive).collect());
+        vec![number, column("bound_mass", Dimension::MASS, text, masses)]
     }
 }
 

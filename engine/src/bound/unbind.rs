@@ -4,15 +4,16 @@ use crate::bound::candidates::ClumpParticle;
 use crate::bound::columns::BoundColumn;
 use crate::bound::frame::HaloFrame;
 use crate::bound::method::UnbindMethod;
-use crate::bound::request::SpanRules;
+use crate::bound::request::{CentralChoice, SpanRules};
 use crate::bound::rows::HaloClump;
 use crate::bound::spheres::SphereCentre;
 use crate::bound::workers::HaloWork;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties};
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere;
-use inselberg_kernels::bound::unbind::hierarchy::ClumpTree;
-use inselberg_kernels::bound::unbind::{UnbindScratch, Unbinding};
+use inselberg_kernels::bound::slices::Whole;
+use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, heaviest, turned};
+use inselberg_kernels::bound::unbind::{Candidates, UnbindCall, UnbindScratch, Unbinding, unbind};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
@@ -29,9 +30,9 @@ pub struct BoundClump {
     pub n_bound: u64,
     /// The same, with those of the clumps in it.
     pub n_bound_inclusive: u64,
-    /// Mass of the bound particles, with those of the clumps in it.
+    /// Mass of the bound particles, with those of the clumps in it; of a halo by itself, of all that is bound to it.
     pub mass_inclusive: f64,
-    /// Identity of the most bound particle.
+    /// Identity of the particle with the lowest potential.
     pub most_bound_id: u64,
     /// Its type.
     pub most_bound_type: u64,
@@ -41,8 +42,10 @@ pub struct BoundClump {
     pub first_member: u64,
     /// Number of passes.
     pub passes: u64,
-    /// 1 if a last full computation found all bound.
+    /// 1 if a last full computation found all bound, and nobody plainly bound outside.
     pub is_converged: u64,
+    /// 1 for the central clump of its halo.
+    pub is_central: u64,
 }
 
 /// A bound particle.
@@ -67,6 +70,10 @@ pub struct BoundHaloes {
     pub clumps: Vec<BoundClump>,
     /// The chosen properties of each clump, one after the other.
     pub values: Vec<f64>,
+    /// What is bound to each halo as a whole, whichever clump it lies in.
+    pub haloes: Vec<BoundClump>,
+    /// The chosen properties of each halo.
+    pub halo_values: Vec<f64>,
     /// Those of haloes that are whole here, in the order of the clumps, from the most bound particle of each on.
     pub particles: Vec<BoundParticle>,
     /// The haloes of any rank that span ranks, ascending.
@@ -87,27 +94,29 @@ pub struct BoundPiece {
 }
 
 impl BoundHaloes {
-    /// Puts clumps and their values in the order of haloes and identifiers, `n_values` per clump.
+    /// Puts clumps, haloes and their values in the order of haloes and identifiers, `n_values` per row.
     pub fn sort(&mut self, n_values: usize) {
-        let mut order: Vec<usize> = (0..self.clumps.len()).collect();
-        order.sort_unstable_by_key(|i| (self.clumps[*i].halo, self.clumps[*i].id));
-        self.clumps = order.iter().map(|i| self.clumps[*i]).collect();
-        let values = |i: &usize| self.values[i * n_values..(i + 1) * n_values].iter().copied();
-        self.values = order.iter().flat_map(values).collect();
+        sort_rows(&mut self.clumps, &mut self.values, n_values);
+        sort_rows(&mut self.haloes, &mut self.halo_values, n_values);
     }
 
     /// The centre of each halo, in the order of the haloes.
     pub fn centres(&self) -> Vec<SphereCentre> {
-        let mains = self.clumps.iter().filter(|clump| clump.id == clump.halo);
-        mains.map(|main| SphereCentre { centre: main.centre, mass: main.centre_mass() }).collect()
+        // The sum of no masses has no centre.
+        self.haloes
+            .iter()
+            .map(|halo| SphereCentre { centre: halo.centre, mass: halo.mass_inclusive })
+            .collect()
     }
 }
 
-impl BoundClump {
-    /// The mass about its centre; 0 if it has no centre.
-    fn centre_mass(&self) -> f64 {
-        if self.n_bound == 0 { 0.0 } else { self.mass_inclusive }
-    }
+/// Puts rows and their values in the order of haloes and identifiers.
+fn sort_rows(rows: &mut Vec<BoundClump>, all_values: &mut Vec<f64>, n_values: usize) {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_unstable_by_key(|i| (rows[*i].halo, rows[*i].id));
+    *rows = order.iter().map(|i| rows[*i]).collect();
+    let values = |i: &usize| all_values[i * n_values..(i + 1) * n_values].iter().copied();
+    *all_values = order.iter().flat_map(values).collect();
 }
 
 /// About which point particles make shells.
@@ -127,6 +136,8 @@ pub struct Unbinder<'a> {
     pub gravity: Gravity,
     /// By which rules.
     pub method: UnbindMethod,
+    /// Which clump of a halo is its central.
+    pub central: CentralChoice,
     /// The centre of the shells, for potentials of shells.
     pub shell_centre: ShellCentre,
     /// The properties.
@@ -138,6 +149,29 @@ pub struct Unbinder<'a> {
 }
 
 impl Unbinder<'_> {
+    /// The clump to which each clump of a halo hands its losers; `None` for the first central. `clumps` has the main one first.
+    pub fn parents(&self, clumps: &[HaloClump]) -> Vec<Option<u32>> {
+        let place = |id: u64| clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0) as u32;
+        let by_density = clumps.iter().map(|clump| (clump.id != clump.halo).then(|| place(clump.parent)));
+        let by_density: Vec<Option<u32>> = by_density.collect();
+        let masses: Vec<f64> = clumps.iter().map(|clump| clump.mass).collect();
+        match heaviest(&masses).filter(|_| self.follows_mass()) {
+            Some(central) => turned(&by_density, central),
+            None => by_density,
+        }
+    }
+
+    /// Whether the heaviest clump of a halo is its central. RAMSES's rules have their own.
+    pub fn follows_mass(&self) -> bool {
+        self.central == CentralChoice::Heaviest && self.method.energy_rules().is_some()
+    }
+
+    /// The central clump once all are unbound, from the bound mass of each.
+    pub fn central(&self, parents: &[Option<u32>], bound_mass: &[f64]) -> u32 {
+        let first = parents.iter().position(Option::is_none).expect("a tree has a root") as u32;
+        heaviest(bound_mass).filter(|_| self.follows_mass()).unwrap_or(first)
+    }
+
     /// Appends the chosen properties of a clump; 0 throughout where nothing is bound.
     pub fn append_values(&self, properties: Option<&BoundProperties>, frame: &HaloFrame, to: &mut Vec<f64>) {
         match properties {
@@ -173,6 +207,8 @@ impl Unbinder<'_> {
         for mut halo in found {
             all.clumps.append(&mut halo.clumps);
             all.values.append(&mut halo.values);
+            all.haloes.append(&mut halo.haloes);
+            all.halo_values.append(&mut halo.halo_values);
             all.particles.append(&mut halo.particles);
         }
         Ok(all)
@@ -188,47 +224,111 @@ struct HaloTask<'a> {
 
 impl HaloTask<'_> {
     fn unbind(&self, scratch: &mut UnbindScratch) -> Result<BoundHaloes, MemberError> {
-        let gravity = &self.unbinder.gravity;
-        let method = &self.unbinder.method;
         let members = HaloMembers::in_blocks(self.member_columns(), self.unbinder.spanning.block)?;
         let place = |id: u64| self.clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
         // The particles of a clump that is not listed belong to the main clump.
         let clump_of: Vec<u32> =
             members.entries().iter().map(|i| place(self.particles[*i as usize].clump) as u32).collect();
-        let parent: Vec<Option<u32>> = self
-            .clumps
-            .iter()
-            .map(|clump| (clump.id != clump.halo).then(|| place(clump.parent) as u32))
-            .collect();
-        let centre = self.shell_centres(&members);
+        let (parent, centre) = (self.unbinder.parents(self.clumps), self.shell_centres(&members));
         let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre };
-        let found = method.unbind(&members, &tree, self.clumps, gravity, scratch);
-        let found = found.expect("a tree of its own clumps");
-        let inclusive = found.inclusive(&members, &tree).expect("the same tree");
+        let found = self.bound_hierarchy(&members, &tree, scratch);
         let mut bound = BoundHaloes::default();
+        self.append_clumps(&members, &tree, &found, &mut bound);
+        self.append_halo(&members, scratch, &mut bound);
+        Ok(bound)
+    }
+
+    /// What is bound to each clump.
+    fn bound_hierarchy(
+        &self,
+        members: &HaloMembers,
+        tree: &ClumpTree,
+        scratch: &mut UnbindScratch,
+    ) -> BoundHierarchy {
+        let Unbinder { gravity, method, .. } = self.unbinder;
+        let found = method.unbind(members, tree, self.clumps, gravity, scratch);
+        let mut found = found.expect("a tree of its own clumps");
+        if let Some(rules) = method.energy_rules().filter(|_| self.unbinder.follows_mass())
+            && let Some(heir) = found.heir(members, tree)
+        {
+            let call = UnbindCall { gravity, rules, slices: &Whole };
+            let Ok(()) = found.unbind_heir(members, heir, tree.centre[heir as usize], &call, scratch);
+        }
+        found
+    }
+
+    /// Appends the rows of clumps and their bound particles.
+    fn append_clumps(
+        &self,
+        members: &HaloMembers,
+        tree: &ClumpTree,
+        found: &BoundHierarchy,
+        to: &mut BoundHaloes,
+    ) {
+        let masses = found.masses(members);
+        let central = self.unbinder.central(tree.parent, &masses);
+        let inclusive = found.inclusive(members, &turned(tree.parent, central)).expect("the same tree");
         for (i, clump) in self.clumps.iter().enumerate() {
             let own = &found.clumps[i];
-            let first = bound.particles.len();
-            self.append_particles(&members, own, clump.id, &mut bound.particles);
-            let most_bound = bound.particles.get(first);
-            let properties = bound_properties(&members, &own.bound, gravity);
-            self.unbinder.append_values(properties.as_ref(), &self.frame(), &mut bound.values);
-            bound.clumps.push(BoundClump {
-                id: clump.id,
-                halo: clump.halo,
-                n_bound: own.bound.len() as u64,
+            self.append_particles(members, own, clump.id, &mut to.particles);
+            let row = self.row(members, own, clump, &mut to.values);
+            to.clumps.push(BoundClump {
                 n_bound_inclusive: inclusive[i].number,
                 // The sum of no masses is -0.
                 mass_inclusive: inclusive[i].mass + 0.0,
-                most_bound_id: most_bound.map_or(0, |particle| particle.id),
-                most_bound_type: most_bound.map_or(0, |particle| particle.particle_type.into()),
-                centre: properties.map_or([0.0; 3], |properties| self.in_box(properties.halo_centre)),
-                first_member: 0,
-                passes: own.report.passes.into(),
-                is_converged: own.report.converged.into(),
+                is_central: u64::from(i as u32 == central),
+                ..row
             });
         }
-        Ok(bound)
+    }
+
+    /// Appends the row of the halo as a whole. Its candidates are those of all its clumps.
+    fn append_halo(&self, members: &HaloMembers, scratch: &mut UnbindScratch, to: &mut BoundHaloes) {
+        let (Unbinder { gravity, method, .. }, main) = (self.unbinder, &self.clumps[0]);
+        let first = to.clumps.len() - self.clumps.len();
+        let central =
+            first + to.clumps[first..].iter().position(|clump| clump.is_central > 0).expect("a central");
+        let row = match method.energy_rules().filter(|_| self.clumps.len() > 1) {
+            Some(rules) => {
+                let (all, peak) = (members.all(), self.relative_to_peak(self.clumps[central - first].peak));
+                let candidates = Candidates { list: &all, handed: &[], peak, is_within: false };
+                let whole = unbind(members, &candidates, gravity, rules, scratch);
+                let row = self.row(members, &whole, main, &mut to.halo_values);
+                let Ok(mass) = whole.bound.mass(members, &Whole);
+                BoundClump { n_bound_inclusive: row.n_bound, mass_inclusive: mass + 0.0, ..row }
+            }
+            None => {
+                let n_values = to.values.len() / to.clumps.len();
+                to.halo_values.extend_from_slice(&to.values[central * n_values..(central + 1) * n_values]);
+                to.clumps[central]
+            }
+        };
+        to.haloes.push(BoundClump { id: main.id, ..row });
+    }
+
+    /// The row of what is bound, without what is bound to other clumps. Appends its properties.
+    fn row(
+        &self,
+        members: &HaloMembers,
+        found: &Unbinding,
+        clump: &HaloClump,
+        values: &mut Vec<f64>,
+    ) -> BoundClump {
+        let properties = bound_properties(members, &found.bound, &self.unbinder.gravity);
+        self.unbinder.append_values(properties.as_ref(), &self.frame(), values);
+        let deepest = found.bound.deepest(members).map(|place| found.bound.member[place] as usize);
+        let deepest = deepest.map(|member| &self.particles[members.entries()[member] as usize]);
+        BoundClump {
+            id: clump.id,
+            halo: clump.halo,
+            n_bound: found.bound.len() as u64,
+            most_bound_id: deepest.map_or(0, |particle| particle.id),
+            most_bound_type: deepest.map_or(0, |particle| particle.particle_type.into()),
+            centre: properties.map_or([0.0; 3], |properties| self.in_box(properties.halo_centre)),
+            passes: found.report.passes.into(),
+            is_converged: found.report.converged.into(),
+            ..BoundClump::default()
+        }
     }
 
     /// The centre of the shells of each clump.

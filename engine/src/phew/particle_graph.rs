@@ -242,7 +242,7 @@ pub fn run_on_graph(
     let GraphSegmentation { labels, known, peaks, balance } = segment(&own, &tests, comm, executor)?;
     let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
     let mut structures = Stage::run("hierarchy", n_tests, comm, executor.observer(), || {
-        structures(&peaks, &thresholds, config.rules, comm)
+        structures(&peaks, &thresholds, config.rules, config.bound.central, comm)
     })?;
 
     let stage = Stage::begin("tables", 0, comm, executor.observer());
@@ -266,7 +266,7 @@ pub fn run_on_graph(
         leave_out_small(&mut structures, config.min_particles, snapshot, &places, &ids, comm)?;
     }
     let found = CutPeaks { peaks: &peaks, structures: &structures, n_tests, may_lose_mass: true };
-    let mut catalogue = found.catalogue(&source, &thresholds, config.rules, comm)?;
+    let mut catalogue = found.catalogue(&source, &thresholds, (config.rules, config.bound.central), comm)?;
     catalogue.attributes.extend(listing_attributes(config));
     if config.with_particles {
         catalogue.tables.push(particles_table(snapshot, &places, &ids, comm)?);

@@ -58,7 +58,7 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     let lifted = lift.map(|lift| lift.lifted_tree(stored));
     let header = RecutHeader { density_threshold: thresholds.density, ..header };
     let peaks = read_tree(lifted.as_ref().unwrap_or(stored), &header)?;
-    let found = structures(&peaks, &thresholds, header.rules, &Comm::solo())?;
+    let found = structures(&peaks, &thresholds, header.rules, header.central, &Comm::solo())?;
     let totals = [found.clumps.len() as u64, found.haloes.len() as u64, found.max_level];
     let attributes = cut_attributes(&stored.attributes, &given, totals);
     let mut tables = vec![

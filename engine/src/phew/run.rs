@@ -1,6 +1,7 @@
 //! The recipe: a snapshot in, a catalogue out. Each step of the paper is one stage, in its order; the steps from ascent
 //! to forest are in [`super::segment`].
 
+use crate::bound::CentralChoice;
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::test_cells;
@@ -114,7 +115,8 @@ fn run_on(
 ) -> Result<PhewOutcome, RunError> {
     let Input { part, thresholds, .. } = &input;
     let (side, origin) = (input.snapshot.header().boxlen, input.snapshot.header().origin);
-    let run = FieldRun { part, side, origin, thresholds, rules: config.rules };
+    let (rules, central) = (config.rules, config.bound.central);
+    let run = FieldRun { part, side, origin, thresholds, rules, central };
     let fields =
         |test_cells: &TestCells, links: &TestLinks| Ok(input.columns.by_test_cell(part, test_cells, links));
     let mut found = run.find(fields, comm, executor)?;
@@ -202,6 +204,8 @@ pub(crate) struct FieldRun<'a> {
     pub thresholds: &'a Thresholds,
     /// Paper or RAMSES.
     pub rules: Rules,
+    /// Which clump of a halo is its central.
+    pub central: CentralChoice,
 }
 
 /// What a run found in a field.
@@ -268,7 +272,7 @@ impl<'a> FieldRun<'a> {
         };
         let segmentation = segment(&task, test_cells, comm, executor)?;
         let structures = Stage::run("hierarchy", n_tests, comm, observer, || {
-            structures(&segmentation.peaks, thresholds, self.rules, comm)
+            structures(&segmentation.peaks, thresholds, self.rules, self.central, comm)
         })?;
         let has_mass_density = extra.mass_density.is_some();
         Ok(FoundStructures { segmentation, structures, links, n_tests, has_mass_density })
@@ -290,7 +294,7 @@ impl<'a> FieldRun<'a> {
             n_tests: found.n_tests,
             may_lose_mass: !found.has_mass_density,
         };
-        found.catalogue(source, self.thresholds, self.rules, comm)
+        found.catalogue(source, self.thresholds, (self.rules, self.central), comm)
     }
 }
 
@@ -315,7 +319,7 @@ impl CutPeaks<'_> {
         &self,
         source: &FieldSource,
         thresholds: &Thresholds,
-        rules: Rules,
+        (rules, central): (Rules, CentralChoice),
         comm: &Comm,
     ) -> Result<CataloguePart, RunError> {
         let mut tables = structure_tables(self.peaks, self.structures, rules, thresholds.persistence, comm)?;
@@ -333,6 +337,7 @@ impl CutPeaks<'_> {
             thresholds,
             mass_unit: source.mass_unit,
             rules,
+            central: central.by(rules),
             totals: &totals.named,
             run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
         });

@@ -5,6 +5,7 @@ use super::rows::rows;
 use super::tables::{
     DENSITY, FIELD, MIN_PARTICLES, RADIUS, RELEVANCE, VoidTables, WALL, as_tree_of_peaks, integers,
 };
+use crate::bound::CentralChoice;
 use crate::phew::Rules;
 use crate::phew::hierarchy::structures;
 use crate::phew::tables::{RecutError, RecutHeader, read_tree};
@@ -63,12 +64,13 @@ pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalo
         min_cells: config.min_particles,
         mass_unit: None,
         rules: Rules::Paper,
+        central: CentralChoice::Densest,
     };
     let tree = stored.table("tree").ok_or(RecutError::NoTable("tree"))?;
     let peaks_alone = Catalogue { attributes: Vec::new(), tables: vec![as_tree_of_peaks(tree)] };
     let peaks = read_tree(&peaks_alone, &header)?;
     let comm = Comm::solo();
-    let found = structures(&peaks, &thresholds, Rules::Paper, &comm)?;
+    let found = structures(&peaks, &thresholds, Rules::Paper, CentralChoice::Densest, &comm)?;
     let rows = rows(&peaks, &found, thresholds.persistence, &comm)?;
     let tables = VoidTables { peaks: &peaks, found: &found, rows: &rows, walls: None, mean_density };
     let mut attributes = stored.attributes.clone();

@@ -4,6 +4,7 @@ use super::config::VoidParams;
 use super::rows::rows;
 use super::tables::{VoidTables, attributes, name_labels};
 use super::walls::{WallInput, densities};
+use crate::bound::CentralChoice;
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::graph::{ParticleGraph, ParticleGraphConfig, build};
@@ -51,7 +52,7 @@ pub fn run_voids(
     let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
     let observer = executor.observer();
     let found = Stage::run("hierarchy", n_tests, comm, observer, || {
-        structures(&peaks, &thresholds, Rules::Paper, comm)
+        structures(&peaks, &thresholds, Rules::Paper, CentralChoice::Densest, comm)
     })?;
     let ids = PatchIds::new(&known, &found, comm)?;
     let walls = Stage::run("walls", n_tests, comm, observer, || {

@@ -179,6 +179,8 @@ pub struct Structure {
     pub halo: u64,
     /// Identifier of the clump it merges into.
     pub parent: u64,
+    /// Identifier of the central clump of its halo.
+    pub central: u64,
     /// Level of the saddle through which it merges; 0 for a main clump.
     pub level: u64,
     /// Mass of its halo.

@@ -1,5 +1,6 @@
 //! Bound haloes against what is known of ideal ones.
 
+mod bound_set;
 mod gas;
 mod potential;
 mod properties;

@@ -243,8 +243,8 @@ fn sums_are_those_of_plain_loops() {
     let found = bound_properties(&halo, &bound, &gravity).expect("members");
     let columns = halo.columns();
     let centre = found.halo_centre;
-    let most_bound = bound.member[bound.most_bound(&halo).expect("bound members")];
-    assert_eq!(centre, columns.position[most_bound as usize]);
+    let deepest = bound.member[bound.deepest(&halo).expect("bound members")];
+    assert_eq!(centre, columns.position[deepest as usize]);
     for component in Component::ALL {
         let held: Vec<usize> = (0..500).filter(|i| component.holds(columns.particle_type[*i])).collect();
         let sum = |term: &dyn Fn(usize) -> f64| held.iter().map(|i| columns.mass[*i] * term(*i)).sum::<f64>();

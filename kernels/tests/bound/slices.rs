@@ -11,7 +11,7 @@ use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
 use inselberg_kernels::bound::unbind::hierarchy::UnboundClump;
 use inselberg_kernels::bound::unbind::ramses::{RamsesPeak, RamsesUnbindRules, unbind_ramses_slices};
 use inselberg_kernels::bound::unbind::{
-    PotentialMethod, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, unbind, unbind_slices,
+    Candidates, PotentialMethod, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, unbind, unbind_slices,
 };
 use inselberg_kernels::bound::{Gravity, HaloBounds, HaloMembers, MemberColumns, SourceTypes};
 
@@ -62,7 +62,9 @@ type Found = (BoundBits, UnbindReport, Option<BoundProperties>, [f64; 3]);
 fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[usize]) -> UnbindReport {
     let gravity = &Gravity { g: 43.0, hubble_flow: 0.1 };
     let members = HaloMembers::in_blocks(columns.clone(), block).expect("members");
-    let whole = unbind(&members, &members.all(), [0.1; 3], gravity, rules, &mut UnbindScratch::default());
+    let all = members.all();
+    let candidates = Candidates { list: &all, handed: &[], peak: [0.1; 3], is_within: false };
+    let whole = unbind(&members, &candidates, gravity, rules, &mut UnbindScratch::default());
     let expected: Found = (
         bound_bits(&members, &whole.bound),
         whole.report,
@@ -74,7 +76,8 @@ fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[us
             let members = sliced(columns, block, slices);
             let call = UnbindCall { gravity, rules, slices };
             let all = members.all();
-            let Ok(found) = unbind_slices(&members, &all, [0.1; 3], &call, &mut UnbindScratch::default());
+            let candidates = Candidates { list: &all, handed: &[], peak: [0.1; 3], is_within: false };
+            let Ok(found) = unbind_slices(&members, &candidates, &call, &mut UnbindScratch::default());
             assert_eq!(found.bound.len() + found.unbound.len(), all.len());
             let Ok(properties) = bound_properties_of_slices(&members, &found.bound, gravity, slices);
             let Ok(centre) = shrinking_sphere_of_slices(&members, slices);

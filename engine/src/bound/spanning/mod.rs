@@ -27,8 +27,10 @@ use inselberg_kernels::bound::properties::{BoundProperties, bound_properties_of_
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere_of_slices;
 use inselberg_kernels::bound::slices::{Slices, SortOrder, ordered_bits};
 use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
-use inselberg_kernels::bound::unbind::hierarchy::{InclusiveMass, UnboundClump, children_first};
-use inselberg_kernels::bound::unbind::{BoundMembers, UnbindReport, UnbindScratch};
+use inselberg_kernels::bound::unbind::hierarchy::{InclusiveMass, UnboundClump, children_first, turned};
+use inselberg_kernels::bound::unbind::{
+    BoundMembers, Candidates, UnbindCall, UnbindReport, UnbindScratch, Unbinding, unbind_slices,
+};
 use members::SlicedHalo;
 
 /// What is found about a clump, for the rank that has the rows of its halo.
@@ -44,6 +46,17 @@ struct SpanningRow {
 struct ClumpMass {
     clump: u64,
     mass: f64,
+}
+
+/// In place of the number of a clump: the halo as a whole. Greater than all of them.
+const WHOLE_HALO: u32 = u32::MAX;
+
+/// Members of this slice, once clumps are unbound.
+struct KeptMembers {
+    /// Those that are bound to each clump.
+    of_clump: Vec<Vec<ClumpMember>>,
+    /// Those that no clump holds.
+    unbound: Vec<ClumpMember>,
 }
 
 /// Some bound members of a clump, from the most bound one on.
@@ -69,7 +82,7 @@ struct RankedMember {
 struct SpanningClumps<'a> {
     unbinder: &'a Unbinder<'a>,
     clumps: &'a [HaloClump],
-    /// The clump that each merges into.
+    /// The clump to which each hands its losers.
     parent: Vec<Option<u32>>,
     /// The centre of the shells of each.
     centres: Vec<[f64; 3]>,
@@ -101,8 +114,7 @@ pub fn unbind_spanning(
     let frame = HaloFrame { space: unbinder.space, peak: clumps[0].peak };
     let sliced = SlicedHalo::new(halo.members, &frame, unbinder, &slices)?;
     let place = |id: u64| clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
-    let parent = clumps.iter().map(|clump| (clump.id != clump.halo).then(|| place(clump.parent) as u32));
-    let parent: Vec<Option<u32>> = parent.collect();
+    let parent = unbinder.parents(clumps);
     let centres = match unbinder.method.has_shells() && unbinder.shell_centre == ShellCentre::ShrinkingSphere
     {
         true => vec![shrinking_sphere_of_slices(&sliced.members, &slices)?; clumps.len()],
@@ -115,19 +127,23 @@ pub fn unbind_spanning(
     for (member, clump) in (0..).zip(&sliced.clump) {
         lists[place(*clump)].push(ClumpMember::candidate(member));
     }
-    work.unbind(lists, &sliced, &slices)?;
+    let kept = work.unbind(lists, &sliced, &slices)?;
+    let central = work.settle_central(kept, &sliced, &slices)?;
+    work.unbind_halo(central, &sliced, &slices)?;
     drop(sliced);
-    work.bring_home(halo.home, comm, to)
+    work.bring_home(halo.home, central, comm, to)
 }
 
 impl SpanningClumps<'_> {
-    /// Collective: unbinds all clumps, those without clumps in them first. `lists` has the members of this slice in each.
+    /// Collective: unbinds all clumps, those without clumps in them first. `lists` has the members of this slice in each. Gives those
+    /// that are bound to each, and those that no clump holds.
     fn unbind(
         &mut self,
         mut lists: Vec<Vec<ClumpMember>>,
         halo: &SlicedHalo,
         slices: &RankSlices,
-    ) -> Result<(), CommError> {
+    ) -> Result<KeptMembers, CommError> {
+        let mut kept = KeptMembers { of_clump: vec![Vec::new(); lists.len()], unbound: Vec::new() };
         for wave in self.waves() {
             let counts: Vec<u64> = wave.iter().map(|clump| lists[*clump as usize].len() as u64).collect();
             let counts = slices.add(&counts)?;
@@ -137,30 +153,97 @@ impl SpanningClumps<'_> {
             let of_wave = wave.iter().copied().zip(counts);
             let (some, none): (Vec<_>, Vec<_>) = of_wave.partition(|(_, n)| *n > 0);
             if slices.here() == 0 {
-                let row =
-                    |(clump, _): &(u32, u64)| self.row(*clump, 0, 0.0, None, &UnbindReport::default(), None);
-                let rows: Vec<SpanningRow> = none.iter().map(row).collect();
+                let rows: Vec<SpanningRow> = none.iter().map(|(clump, _)| self.empty_row(*clump)).collect();
                 self.rows.extend(rows);
             }
-            let (large, small): (Vec<_>, Vec<_>) = some.into_iter().partition(|(_, n)| *n >= self.limit);
-            let mut handed = match small.is_empty() {
-                true => Vec::new(),
-                false => self.unbind_whole(&small, &lists, halo, slices)?,
-            };
-            for (clump, _) in small {
-                lists[clump as usize] = Vec::new();
-            }
-            for (clump, _) in large {
-                let list = std::mem::take(&mut lists[clump as usize]);
-                let of_clump = self.unbind_over(clump, &list, halo, slices)?;
-                handed.extend(of_clump.into_iter().map(|listed| (clump, listed)));
-            }
-            for (clump, listed) in handed {
-                if let Some(parent) = self.parent[clump as usize] {
-                    lists[parent as usize].push(listed);
+            for (clump, listed) in self.unbind_some(&some, &lists, halo, slices)? {
+                match self.parent[clump as usize] {
+                    Some(parent) => lists[parent as usize].push(listed),
+                    None => kept.unbound.push(listed),
                 }
+                kept.of_clump[clump as usize].push(listed);
+            }
+            for (clump, _) in some {
+                let lost = &mut kept.of_clump[clump as usize];
+                lost.sort_unstable_by_key(|listed| listed.member);
+                let is_lost =
+                    |member: u32| lost.binary_search_by_key(&member, |listed| listed.member).is_ok();
+                let mut list = std::mem::take(&mut lists[clump as usize]);
+                list.retain(|listed| !is_lost(listed.member));
+                kept.of_clump[clump as usize] = list;
             }
         }
+        Ok(kept)
+    }
+
+    /// Collective: unbinds these clumps, with these numbers of members in all slices: large ones by all ranks. Gives what each
+    /// hands up in this slice.
+    fn unbind_some(
+        &mut self,
+        clumps: &[(u32, u64)],
+        lists: &[Vec<ClumpMember>],
+        halo: &SlicedHalo,
+        slices: &RankSlices,
+    ) -> Result<Vec<(u32, ClumpMember)>, CommError> {
+        let (large, small): (Vec<_>, Vec<_>) = clumps.iter().partition(|(_, n)| *n >= self.limit);
+        let mut handed = match small.is_empty() {
+            true => Vec::new(),
+            false => self.unbind_whole(&small, lists, halo, slices)?,
+        };
+        for (clump, _) in large {
+            let of_clump = self.unbind_over(clump, &lists[clump as usize], halo, slices)?;
+            handed.extend(of_clump.into_iter().map(|listed| (clump, listed)));
+        }
+        Ok(handed)
+    }
+
+    /// Collective: finds the central clump. If that is not the one to which all losers went, it gets what no clump holds as further
+    /// candidates.
+    fn settle_central(
+        &mut self,
+        mut kept: KeptMembers,
+        halo: &SlicedHalo,
+        slices: &RankSlices,
+    ) -> Result<u32, CommError> {
+        let central = self.unbinder.central(&self.parent, &self.masses(slices)?);
+        let n_unbound = slices.add(&[kept.unbound.len() as u64])?[0];
+        if self.parent[central as usize].is_none() || n_unbound == 0 {
+            return Ok(central);
+        }
+        self.parent = turned(&self.parent, central);
+        self.rows.retain(|row| row.number.clump != u64::from(central));
+        self.pieces.retain(|piece| piece.clump != central);
+        let list = &mut kept.of_clump[central as usize];
+        list.append(&mut kept.unbound);
+        list.sort_unstable_by_key(|listed| listed.member);
+        let number = slices.add(&[list.len() as u64])?[0];
+        self.unbind_some(&[(central, number)], &kept.of_clump, halo, slices)?;
+        let central = self.unbinder.central(&self.parent, &self.masses(slices)?);
+        Ok(central)
+    }
+
+    /// Collective: the mass that is bound to each clump. One gathering.
+    fn masses(&self, slices: &RankSlices) -> Result<Vec<f64>, CommError> {
+        let own: Vec<ClumpMass> = self.rows.iter().map(|row| row.number).collect();
+        let mut masses = vec![0.0; self.clumps.len()];
+        for ClumpMass { clump, mass } in slices.gather(&own)?.into_iter().flatten() {
+            masses[clump as usize] = mass;
+        }
+        Ok(masses)
+    }
+
+    /// Collective: unbinds the halo as a whole. Its candidates are those of all its clumps.
+    fn unbind_halo(&mut self, central: u32, halo: &SlicedHalo, slices: &RankSlices) -> Result<(), CommError> {
+        let Some(rules) = self.unbinder.method.energy_rules().filter(|_| self.clumps.len() > 1) else {
+            return Ok(());
+        };
+        let (members, gravity, all) = (&halo.members, &self.unbinder.gravity, halo.members.all());
+        let peak = self.frame.relative(self.clumps[central as usize].peak);
+        let candidates = Candidates { list: &all, handed: &[], peak, is_within: false };
+        let call = UnbindCall { gravity, rules, slices };
+        let found = unbind_slices(members, &candidates, &call, &mut UnbindScratch::default())?;
+        let row = self.row_of_slices(WHOLE_HALO, &found, halo, slices)?;
+        self.rows.extend(row);
         Ok(())
     }
 
@@ -189,7 +272,9 @@ impl SpanningClumps<'_> {
     ) -> Result<UnboundClump, S::Error> {
         let Unbinder { method, gravity, .. } = self.unbinder;
         let (of, centre) = (&self.clumps[clump as usize], self.centres[clump as usize]);
-        method.unbind_clump(members, list, &SlicedClump { clump: of, centre, gravity, slices }, scratch)
+        let is_within = self.parent[clump as usize].is_some();
+        let of = SlicedClump { clump: of, centre, is_within, gravity, slices };
+        method.unbind_clump(members, list, &of, scratch)
     }
 
     /// Collective: unbinds one clump by all ranks. Gives what it hands up in this slice.
@@ -200,34 +285,50 @@ impl SpanningClumps<'_> {
         halo: &SlicedHalo,
         slices: &RankSlices,
     ) -> Result<Vec<ClumpMember>, CommError> {
-        let (members, gravity) = (&halo.members, &self.unbinder.gravity);
+        let members = &halo.members;
         let UnboundClump { found, handed } =
             self.unbind_clump(clump, members, list, slices, &mut UnbindScratch::default())?;
-        let properties = bound_properties_of_slices(members, &found.bound, gravity, slices)?;
-        let mass = found.bound.mass(members, slices)?;
-        let (piece, n_bound) = self.ranked(clump, &found.bound, halo, slices)?;
-        let own = piece.particles.first().filter(|_| piece.first == 0);
-        let own: Vec<[u64; 2]> =
-            own.map(|first| [first.id, first.particle_type.into()]).into_iter().collect();
-        let most_bound = slices.gather(&own)?.into_iter().flatten().next();
-        let most_bound = most_bound.map(|[id, particle_type]| (id, particle_type as u8));
+        let piece = self.ranked(clump, &found.bound, halo, slices)?;
         self.pieces.push(piece);
-        // All ranks know the row; one is enough.
-        if slices.here() == 0 {
-            let row = self.row(clump, n_bound, mass, most_bound, &found.report, properties.as_ref());
-            self.rows.push(row);
-        }
+        let row = self.row_of_slices(clump, &found, halo, slices)?;
+        self.rows.extend(row);
         Ok(handed)
     }
 
-    /// Collective: the bound members of a clump by energy, some in each slice, and the number of all.
+    /// Collective: the row of what is bound in all slices, on one of them.
+    fn row_of_slices(
+        &self,
+        clump: u32,
+        found: &Unbinding,
+        halo: &SlicedHalo,
+        slices: &RankSlices,
+    ) -> Result<Option<SpanningRow>, CommError> {
+        let (members, bound) = (&halo.members, &found.bound);
+        let properties = bound_properties_of_slices(members, bound, &self.unbinder.gravity, slices)?;
+        let mass = bound.mass(members, slices)?;
+        let n_bound = slices.add(&[bound.len() as u64])?[0];
+        let deepest = bound.deepest(members).map(|place| {
+            let (member, depth) = (bound.member[place] as usize, ordered_bits(bound.potential[place]));
+            let columns = members.columns();
+            [depth, columns.id[member], halo.id[member], columns.particle_type[member].into()]
+        });
+        let own: Vec<[u64; 4]> = deepest.into_iter().collect();
+        let deepest = slices.gather(&own)?.into_iter().flatten().min();
+        let deepest = deepest.map(|[_, _, id, particle_type]| (id, particle_type as u8));
+        // All ranks know the row; one is enough.
+        let is_here = slices.here() == 0;
+        let row = || self.row(clump, n_bound, mass, deepest, &found.report, properties.as_ref());
+        Ok(is_here.then(row))
+    }
+
+    /// Collective: the bound members of a clump by energy, some in each slice.
     fn ranked(
         &self,
         clump: u32,
         bound: &BoundMembers,
         halo: &SlicedHalo,
         slices: &RankSlices,
-    ) -> Result<(ClumpPiece, u64), CommError> {
+    ) -> Result<ClumpPiece, CommError> {
         let columns = halo.members.columns();
         let member = |(place, member): (usize, &u32)| RankedMember {
             energy: bound.energy[place],
@@ -249,28 +350,34 @@ impl SpanningClumps<'_> {
             potential: member.potential,
         };
         let particles = sorted.records.iter().map(particle).collect();
-        Ok((ClumpPiece { clump, first: sorted.first, particles }, sorted.total))
+        Ok(ClumpPiece { clump, first: sorted.first, particles })
     }
 
-    /// The row of a clump, without what is in the clumps below it.
+    /// The row of a clump without members.
+    fn empty_row(&self, clump: u32) -> SpanningRow {
+        self.row(clump, 0, 0.0, None, &UnbindReport::default(), None)
+    }
+
+    /// The row of a clump, without what is in the clumps below it. `deepest` has identity and type of its centre.
     fn row(
         &self,
         clump: u32,
         n_bound: u64,
         mass: f64,
-        most_bound: Option<(u64, u8)>,
+        deepest: Option<(u64, u8)>,
         report: &UnbindReport,
         properties: Option<&BoundProperties>,
     ) -> SpanningRow {
-        let HaloClump { id, halo, .. } = self.clumps[clump as usize];
+        // A halo has the identifier of its main clump.
+        let HaloClump { id, halo, .. } = self.clumps[if clump == WHOLE_HALO { 0 } else { clump as usize }];
         let mut values = Vec::new();
         self.unbinder.append_values(properties, &self.frame, &mut values);
         let row = BoundClump {
             id,
             halo,
             n_bound,
-            most_bound_id: most_bound.map_or(0, |(id, _)| id),
-            most_bound_type: most_bound.map_or(0, |(_, particle_type)| particle_type.into()),
+            most_bound_id: deepest.map_or(0, |(id, _)| id),
+            most_bound_type: deepest.map_or(0, |(_, particle_type)| particle_type.into()),
             centre: properties.map_or([0.0; 3], |properties| self.frame.in_box(properties.halo_centre)),
             passes: report.passes.into(),
             is_converged: report.converged.into(),
@@ -280,7 +387,13 @@ impl SpanningClumps<'_> {
     }
 
     /// Collective: sends rows to the home of the halo. Pieces stay.
-    fn bring_home(self, home: Rank, comm: &Comm, to: &mut BoundHaloes) -> Result<(), BoundError> {
+    fn bring_home(
+        self,
+        home: Rank,
+        central: u32,
+        comm: &Comm,
+        to: &mut BoundHaloes,
+    ) -> Result<(), BoundError> {
         let mut buffers = SendBuffers::<3>::default();
         for SpanningRow { number, row, values } in &self.rows {
             buffers.put(home, MASSES, &[*number]);
@@ -298,15 +411,28 @@ impl SpanningClumps<'_> {
         let mut all: Vec<(ClumpMass, BoundClump, &[f64])> =
             masses.zip(rows).zip(values.chunks_exact(n_values)).map(|((m, row), v)| (m, row, v)).collect();
         all.sort_unstable_by_key(|(number, ..)| number.clump);
-        let own = all.iter().map(|(number, row, _)| InclusiveMass { mass: number.mass, number: row.n_bound });
-        let own: Vec<InclusiveMass> = own.collect();
-        if own.is_empty() {
+        if all.is_empty() {
             return Ok(());
         }
-        let inclusive = InclusiveMass::over(own, &self.parent).expect("a tree of its own clumps");
-        for ((_, row, values), InclusiveMass { mass, number }) in all.into_iter().zip(inclusive) {
-            to.clumps.push(BoundClump { n_bound_inclusive: number, mass_inclusive: mass + 0.0, ..row });
+        let whole = all.pop_if(|(number, ..)| number.clump == u64::from(WHOLE_HALO));
+        let own = all.iter().map(|(number, row, _)| InclusiveMass { mass: number.mass, number: row.n_bound });
+        let inclusive = InclusiveMass::over(own.collect(), &turned(&self.parent, central));
+        let inclusive = inclusive.expect("a tree of its own clumps");
+        for ((number, row, values), InclusiveMass { mass, number: n_bound_inclusive }) in
+            all.iter().zip(inclusive)
+        {
+            let (mass_inclusive, is_central) = (mass + 0.0, u64::from(number.clump == u64::from(central)));
+            let row = BoundClump { n_bound_inclusive, mass_inclusive, is_central, ..*row };
+            to.clumps.push(row);
             to.values.extend_from_slice(values);
+            if whole.is_none() && is_central > 0 {
+                to.haloes.push(BoundClump { id: row.halo, ..row });
+                to.halo_values.extend_from_slice(values);
+            }
+        }
+        if let Some((ClumpMass { mass, .. }, row, values)) = whole {
+            to.haloes.push(BoundClump { n_bound_inclusive: row.n_bound, mass_inclusive: mass + 0.0, ..row });
+            to.halo_values.extend_from_slice(values);
         }
         Ok(())
     }

@@ -120,9 +120,12 @@ impl SpanningClumps<'_> {
             }
         };
         let particles: Vec<BoundParticle> = found.bound.ranked(&members).iter().map(particle).collect();
-        let most_bound = particles.first().map(|particle| (particle.id, particle.particle_type));
+        let deepest = found.bound.deepest(&members).map(|place| {
+            let member = &list[found.bound.member[place] as usize].1.member;
+            (member.id, member.particle_type as u8)
+        });
         let n_bound = particles.len() as u64;
-        let row = self.row(clump, n_bound, mass, most_bound, &found.report, properties.as_ref());
+        let row = self.row(clump, n_bound, mass, deepest, &found.report, properties.as_ref());
         let back = |listed: &ClumpMember| {
             let (from, sent) = &list[listed.member as usize];
             (*from, HandedMember { clump, listed: listed.renumbered(sent.listed.member) })

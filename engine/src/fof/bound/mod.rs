@@ -142,6 +142,7 @@ impl GroupPhysics {
             space: particles.space,
             gravity: self.gravity,
             method: method.expect("groups are unbound by energies"),
+            central: request.central,
             shell_centre: ShellCentre::ShrinkingSphere,
             columns: &columns,
             allow_duplicate_ids: of.config.allow_duplicate_ids,

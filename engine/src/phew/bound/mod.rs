@@ -168,6 +168,7 @@ impl MemberWork<'_> {
                 space,
                 gravity,
                 method,
+                central: request.central,
                 shell_centre,
                 columns: &columns,
                 allow_duplicate_ids: request.allow_duplicate_ids,
@@ -194,8 +195,8 @@ impl MemberWork<'_> {
 
 fn rows_of(structures: &Structures) -> HaloRows {
     let row = |of: &Structure| {
-        let Structure { halo, id, parent, peak, peak_refined, .. } = *of;
-        HaloClump { halo, id, parent, peak, peak_refined, border: f64::INFINITY }
+        let Structure { halo, id, parent, mass, peak, peak_refined, .. } = *of;
+        HaloClump { halo, id, parent, mass, peak, peak_refined, border: f64::INFINITY }
     };
     HaloRows {
         clumps: structures.clumps.iter().map(row).collect(),

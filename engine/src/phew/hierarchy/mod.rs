@@ -14,6 +14,7 @@ mod ties;
 
 pub use chains::is_clump_peak;
 
+use crate::bound::CentralChoice;
 use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use inselberg_comm::{Comm, CommError, Rank};
@@ -50,7 +51,8 @@ impl Structures {
     }
 }
 
-/// Collective: cuts the tree. Clumps of small haloes are not listed: the last two of the thresholds say which.
+/// Collective: cuts the tree. Clumps of small haloes are not listed: the last two of the thresholds say which. `central` says which
+/// clump of a halo is its central.
 ///
 /// # Errors
 /// When another rank fails.
@@ -58,10 +60,11 @@ pub fn structures(
     peaks: &Peaks,
     thresholds: &Thresholds,
     rules: Rules,
+    central: CentralChoice,
     comm: &Comm,
 ) -> Result<Structures, CommError> {
     let cut = clumps::cut(peaks, &thresholds.cut(), rules, comm)?;
-    let rows = rows::RowTotals::sum(peaks, &cut, rules, comm)?;
+    let rows = rows::RowTotals::sum(peaks, &cut, rules, central.by(rules), comm)?;
     let (clumps, haloes) = rows.list(thresholds, rules);
     let of_patch = |kind: usize| {
         let id = |clump: &ClumpSlot| cut.identities[clump.at()].ids[kind];

@@ -1,5 +1,6 @@
 //! The rows of clumps and haloes: sums over their patches, and the properties that follow from these.
 
+use crate::bound::CentralChoice;
 use crate::chunks::chunks;
 use crate::exchange::bundle::{SendBuffers, all_records};
 use crate::exchange::grouped;
@@ -9,6 +10,7 @@ use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::bound::slices::ordered_bits;
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::props::Structure;
@@ -16,13 +18,25 @@ use inselberg_kernels::props::combine::{GroupSums, GroupValues, PatchGroups, Siz
 use inselberg_kernels::props::sums::N_SUMS;
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
-/// How large a halo is.
+/// How large a halo is, and its central clump.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct HaloSize {
     mass: f64,
     n_cells: u64,
+    /// Identifier.
+    central: u64,
+}
+
+/// The mass of a clump, for the rank that holds the row of its halo.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct MassOfClump {
+    clump: u64,
+    halo: u64,
+    mass: f64,
 }
 
 /// The size of a halo, for the row of one of its clumps.
@@ -229,7 +243,7 @@ impl SummedRows {
 
     /// Collective: the size of the halo of each row on this rank. `sizes` are those of the haloes among the rows.
     fn halo_sizes(&self, sizes: &[HaloSize], comm: &Comm) -> Result<Vec<HaloSize>, CommError> {
-        let mut of_rows = vec![HaloSize { mass: f64::NAN, n_cells: 0 }; self.rows.len()];
+        let mut of_rows = vec![HaloSize { mass: f64::NAN, n_cells: 0, central: 0 }; self.rows.len()];
         let mut others: Vec<(Rank, SizeOfClump)> = Vec::new();
         let of_members: Vec<HaloSize> =
             self.members.par_iter().map(|member| sizes[self.place(1, member.halo)]).collect();
@@ -248,11 +262,17 @@ impl SummedRows {
 }
 
 impl<'a> RowTotals<'a> {
-    /// Collective: adds up the patches of each clump and of each halo. Two exchanges.
+    /// Collective: adds up the patches of each clump and of each halo. Three exchanges.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn sum(peaks: &'a Peaks, clumps: &CutClumps, rules: Rules, comm: &Comm) -> Result<Self, CommError> {
+    pub fn sum(
+        peaks: &'a Peaks,
+        clumps: &CutClumps,
+        rules: Rules,
+        central: CentralChoice,
+        comm: &Comm,
+    ) -> Result<Self, CommError> {
         let here = [0, 1].map(|kind| LocalStructures::new(clumps, kind));
         let bounds = here.each_ref().map(|here| bounds(&here.groups(peaks))).concat();
         let bounds = comm.all_max(&bounds)?;
@@ -262,9 +282,9 @@ impl<'a> RowTotals<'a> {
         let totals = [0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind]));
         let rows = SummedRows::collect(clumps, rules, totals, &here, comm)?;
         let mut totals = Self { space: &peaks.space, rows, quanta, halo: Vec::new() };
-        let n_haloes = totals.rows.ids[1].len();
-        let sizes: Vec<HaloSize> =
-            (0..n_haloes).into_par_iter().map(|place| totals.size_of_halo(place)).collect();
+        let centrals = totals.centrals(central, comm)?;
+        let size = |(place, central): (usize, u64)| totals.size_of_halo(place, central);
+        let sizes: Vec<HaloSize> = centrals.into_par_iter().enumerate().map(size).collect();
         totals.halo = totals.rows.halo_sizes(&sizes, comm)?;
         Ok(totals)
     }
@@ -276,9 +296,38 @@ impl<'a> RowTotals<'a> {
         GroupValues::new(&self.rows.sums[kind][place], &self.quanta[kind], head)
     }
 
-    fn size_of_halo(&self, place: usize) -> HaloSize {
+    fn size_of_halo(&self, place: usize, central: u64) -> HaloSize {
         let halo = self.values(1, place);
-        HaloSize { mass: halo.totals(self.space).mass, n_cells: halo.patch.n_cells }
+        HaloSize { mass: halo.totals(self.space).mass, n_cells: halo.patch.n_cells, central }
+    }
+
+    /// Collective: the central clump of each halo among the rows of this rank: that with the heaviest patch, of equals the one with
+    /// the denser peak, or else the main clump. One exchange.
+    fn centrals(&self, central: CentralChoice, comm: &Comm) -> Result<Vec<u64>, CommError> {
+        let SummedRows { rows, ids, n_all, .. } = &self.rows;
+        if central == CentralChoice::Densest {
+            return Ok(ids[1].clone());
+        }
+        let of_row = |(i, row): (usize, &ClumpRow)| {
+            let mass = self.values(0, i).totals(self.space).mass;
+            let holder = row_holder(row.halo, *n_all, comm);
+            (holder, MassOfClump { clump: row.id, halo: row.halo, mass })
+        };
+        let all: Vec<(Rank, MassOfClump)> = rows.par_iter().enumerate().map(of_row).collect();
+        let (here, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(holder, _)| *holder == comm.rank());
+        let received = comm.exchange(grouped(&others, |other| *other))?;
+        let mut best = vec![MassOfClump { clump: u64::MAX, halo: 0, mass: f64::NEG_INFINITY }; ids[1].len()];
+        // Identifiers ascend as densities fall.
+        let order = |of: &MassOfClump| (ordered_bits(of.mass), Reverse(of.clump));
+        let here = here.into_iter().map(|(_, of)| of);
+        for of in here.chain(received.into_iter().flat_map(|(_, of)| of)) {
+            let best = &mut best[self.rows.place(1, of.halo)];
+            if order(&of) > order(best) {
+                *best = of;
+            }
+        }
+        Ok(best.iter().map(|of| of.clump).collect())
     }
 
     /// The listed rows of this rank: clumps and haloes.
@@ -306,6 +355,7 @@ impl<'a> RowTotals<'a> {
             peak_rank: row.peak_rank,
             halo: row.halo,
             parent: row.parent,
+            central: self.halo[i].central,
             level: row.level,
             halo_mass: self.halo[i].mass,
             n_cells: own.patch.n_cells,

@@ -1,5 +1,6 @@
 //! `clumps` and `haloes`: a column for each of the kernels' properties.
 
+use crate::bound::IS_CENTRAL;
 use inselberg_io::catalogue::{Dimension, Table, TableColumn, Values};
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::{Property, Structure, Value, properties};
@@ -7,13 +8,29 @@ use rayon::prelude::*;
 
 /// The clumps, one row each.
 pub fn clumps_table(clumps: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
-    table("clumps", clumps, persistence, has_velocity)
+    let mut table = table("clumps", clumps, persistence, has_velocity);
+    let is_central = clumps.iter().map(|clump| u8::from(clump.central == clump.id)).collect();
+    let text = "1 for the central clump of its halo, 0 for satellites";
+    table.columns.insert(
+        AFTER_PARENT,
+        crate::tables::column(IS_CENTRAL, Dimension::NONE, text, Values::U8(is_central)),
+    );
+    table
 }
 
-/// The haloes, one row each.
+/// The haloes, one row each. Values of members of the hierarchy are those of the main clump.
 pub fn haloes_table(haloes: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
-    table("haloes", haloes, persistence, has_velocity)
+    let mut table = table("haloes", haloes, persistence, has_velocity);
+    let central = haloes.iter().map(|halo| halo.central).collect();
+    let text = "identifier of its central clump";
+    table
+        .columns
+        .insert(AFTER_PARENT, crate::tables::column("central", Dimension::NONE, text, Values::U64(central)));
+    table
 }
+
+/// Where the columns of centrals stand: after identifier, halo and parent.
+const AFTER_PARENT: usize = 3;
 
 fn table(name: &str, rows: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
     let known = properties(persistence).filter(|p| has_velocity || !p.needs_velocity);

@@ -1,5 +1,6 @@
 //! The attributes of a catalogue: its origin, its thresholds and its units.
 
+use crate::bound::CentralChoice;
 use crate::phew::params::{LEAST_THRESHOLD, Thresholds};
 use crate::phew::tables::error::RecutError;
 use crate::tables::AttributeList;
@@ -18,6 +19,9 @@ const LAYOUT: i64 = 1;
 const MASS_UNIT: &str = "mass_threshold_unit";
 
 /// The attribute with the least number of leaf cells of a listed halo. Where it is absent: 0.
+/// The attribute that says which clump of a halo is its central.
+const CENTRAL: &str = "central";
+
 pub const MIN_CELLS: &str = "min_cells";
 
 /// The attribute that says how persistence is measured. Where it is absent, by ratio.
@@ -40,6 +44,8 @@ pub struct PhewProvenance<'a> {
     pub mass_unit: f64,
     /// Paper or RAMSES.
     pub rules: Rules,
+    /// Which clump of a halo is its central.
+    pub central: CentralChoice,
     /// Totals by name: `n_test_cells`, ...
     pub totals: &'a [(&'static str, u64)],
     /// Threads and ranks of the run.
@@ -55,6 +61,7 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
     list.input(of.header, of.has_units);
     list.text("field", of.field);
     list.text("compat", if of.rules == Rules::Ramses { "ramses" } else { "paper" });
+    list.text(CENTRAL, of.central.name());
     let t = of.thresholds;
     list.real("density_threshold", t.density);
     if t.persistence.is_difference() {
@@ -98,6 +105,17 @@ pub struct RecutHeader {
     pub mass_unit: Option<f64>,
     /// Paper or RAMSES.
     pub rules: Rules,
+    /// Which clump of a halo is its central.
+    pub central: CentralChoice,
+}
+
+/// Which clump of a halo is its central. Older catalogues do not say: it was the densest.
+fn central_of(catalogue: &Catalogue) -> Result<CentralChoice, RecutError> {
+    match catalogue.attribute(CENTRAL) {
+        None => Ok(CentralChoice::Densest),
+        Some(Attribute::Text(name)) => CentralChoice::from_name(name).ok_or(RecutError::NoAttribute(CENTRAL)),
+        Some(_) => Err(RecutError::NoAttribute(CENTRAL)),
+    }
 }
 
 impl RecutHeader {
@@ -172,6 +190,7 @@ impl RecutHeader {
             min_cells,
             mass_unit: positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),
             rules,
+            central: central_of(catalogue)?,
         })
     }
 }

@@ -80,7 +80,7 @@ impl<T: Copy> ByComponent<T> {
 /// The properties of the bound members of one clump.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundProperties {
-    /// Position of the most bound member: `HaloCentre`.
+    /// Position of the member with the lowest potential: `HaloCentre`.
     pub halo_centre: [f64; 3],
     /// Mass by type.
     pub mass: [f64; N_TYPES],
@@ -132,9 +132,9 @@ pub fn bound_properties_of_slices<S: Slices>(
     gravity: &Gravity,
     slices: &S,
 ) -> Result<Option<BoundProperties>, S::Error> {
-    let Some(most_bound) = bound.most_bound_of_slices(members, slices)? else { return Ok(None) };
-    let (list, halo_centre) = (bound.member.as_slice(), most_bound.position);
-    let sums = MotionSums::new(members, list, halo_centre, most_bound.velocity, slices)?;
+    let Some(deepest) = bound.deepest_of_slices(members, slices)? else { return Ok(None) };
+    let (list, halo_centre) = (bound.member.as_slice(), deepest.position);
+    let sums = MotionSums::new(members, list, halo_centre, deepest.velocity, slices)?;
     let motion = sums.motions();
     let order = RadialMembers::of_slice(members, list, halo_centre, slices)?;
     let half_mass_radius = half_mass::half_mass_radii(&order, slices)?;

@@ -20,11 +20,17 @@ pub struct ClumpMember {
 
 const CANDIDATE: u32 = 1;
 const SILENT: u32 = 2;
+const HANDED: u32 = 4;
 
 impl ClumpMember {
     /// A candidate.
     pub fn candidate(member: u32) -> Self {
         Self { member, roles: CANDIDATE }
+    }
+
+    /// A candidate that a clump below has lost.
+    pub(super) fn handed(member: u32) -> Self {
+        Self { member, roles: CANDIDATE | HANDED }
     }
 
     /// By RAMSES's rules: a member that may be a candidate, and may be silent.
@@ -42,6 +48,11 @@ impl ClumpMember {
     /// Whether the clump may keep it.
     pub(super) fn is_candidate(self) -> bool {
         self.roles & CANDIDATE != 0
+    }
+
+    /// Whether a clump below has lost it.
+    pub(super) fn is_handed(self) -> bool {
+        self.roles & HANDED != 0
     }
 
     /// Whether it is left out of the first mean of the clump.

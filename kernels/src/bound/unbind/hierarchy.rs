@@ -9,12 +9,21 @@
 //!         clump 2             candidates: own members
 //!       clump 3
 //! ```
+//!
+//! The clump with the densest peak need not be the heaviest one. A compact subhalo must not collect the losers of its host, so the
+//! tree is turned first until its root is the clump with the heaviest patch ([`turned`]). If another clump has the greatest bound
+//! mass in the end, the losers of all are handed up once more, to that one.
+//!
+//! ```text
+//!     by density    0 - 1 - 2        turned to 2    2 - 1 - 0        each clump keeps its neighbours
+//!                    \ 3                                  \ 3
+//! ```
 
 use super::super::Gravity;
 use super::super::members::HaloMembers;
 use super::super::slices::{Slices, Whole};
 use super::clump_members::ClumpMember;
-use super::{UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind_slices};
+use super::{Candidates, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind_slices};
 use std::fmt;
 
 /// In [`ClumpTree::clump_of`]: a member of no clump.
@@ -165,6 +174,27 @@ pub fn children_first(parent: &[Option<u32>]) -> Result<Vec<u32>, ClumpTreeError
     }
 }
 
+/// The parents of a tree of clumps whose root is turned to be `root`: links between its ancestors point the other way.
+pub fn turned(parent: &[Option<u32>], root: u32) -> Vec<Option<u32>> {
+    let mut turned = parent.to_vec();
+    let (mut below, mut at) = (None, Some(root));
+    while let Some(clump) = at {
+        at = parent[clump as usize];
+        turned[clump as usize] = below;
+        below = Some(clump);
+    }
+    turned
+}
+
+/// The place of the greatest mass; of equals the first. `None` if there is no mass.
+pub fn heaviest(mass: &[f64]) -> Option<u32> {
+    let heavier = |best: Option<u32>, clump: u32| match best {
+        Some(best) if mass[best as usize] >= mass[clump as usize] => Some(best),
+        _ => (mass[clump as usize] > 0.0).then_some(clump),
+    };
+    (0..mass.len() as u32).fold(None, heavier)
+}
+
 /// Unbinds all clumps of a halo, the deepest first. Every member ends in one clump or among the unbound.
 pub fn unbind_hierarchy(
     members: &HaloMembers,
@@ -175,9 +205,27 @@ pub fn unbind_hierarchy(
 ) -> Result<BoundHierarchy, ClumpTreeError> {
     let call = UnbindCall { gravity, rules, slices: &Whole };
     unbind_clumps(members, tree, |clump, list| {
-        let Ok(found) = unbind_candidates(members, list, tree.centre[clump], &call, scratch);
+        let clump = ListedClump { list, peak: tree.centre[clump], is_within: tree.parent[clump].is_some() };
+        let Ok(found) = unbind_candidates(members, &clump, &call, scratch);
         found
     })
+}
+
+/// The mass of the bound members of a clump alone.
+fn exclusive_mass(members: &HaloMembers, clump: &Unbinding) -> f64 {
+    let Ok(mass) = clump.bound.mass(members, &Whole);
+    mass
+}
+
+/// The members of a clump that may be bound to it.
+#[derive(Debug, Clone, Copy)]
+pub struct ListedClump<'a> {
+    /// By rising number.
+    pub list: &'a [ClumpMember],
+    /// The density peak, relative to the same point as the members.
+    pub peak: [f64; 3],
+    /// Whether it lies within another clump.
+    pub is_within: bool,
 }
 
 /// [`unbind_slices`] of the listed members of a clump. Its losers are handed up as candidates.
@@ -186,14 +234,18 @@ pub fn unbind_hierarchy(
 /// Those of the slices.
 pub fn unbind_candidates<S: Slices>(
     members: &HaloMembers,
-    list: &[ClumpMember],
-    centre: [f64; 3],
+    clump: &ListedClump,
     call: &UnbindCall<S>,
     scratch: &mut UnbindScratch,
 ) -> Result<UnboundClump, S::Error> {
-    let candidates: Vec<u32> = list.iter().map(|listed| listed.member).collect();
-    let mut found = unbind_slices(members, &candidates, centre, call, scratch)?;
-    let handed = std::mem::take(&mut found.unbound).into_iter().map(ClumpMember::candidate).collect();
+    let ListedClump { list, peak, is_within } = *clump;
+    let of = |is_handed: bool| -> Vec<u32> {
+        let listed = list.iter().filter(|listed| listed.is_handed() == is_handed);
+        listed.map(|listed| listed.member).collect()
+    };
+    let candidates = Candidates { list: &of(false), handed: &of(true), peak, is_within };
+    let mut found = unbind_slices(members, &candidates, call, scratch)?;
+    let handed = std::mem::take(&mut found.unbound).into_iter().map(ClumpMember::handed).collect();
     Ok(UnboundClump { found, handed })
 }
 
@@ -221,18 +273,49 @@ pub(super) fn unbind_clumps(
 }
 
 impl BoundHierarchy {
-    /// The inclusive masses of all clumps; the exclusive ones are sums over the bound members of each alone.
+    /// The bound mass of each clump alone.
+    pub fn masses(&self, members: &HaloMembers) -> Vec<f64> {
+        self.clumps.iter().map(|clump| exclusive_mass(members, clump)).collect()
+    }
+
+    /// The heaviest clump, if it lies within another one and there are members that no clump holds: these are its candidates now.
+    pub fn heir(&self, members: &HaloMembers, tree: &ClumpTree) -> Option<u32> {
+        let is_heir = |heavy: &u32| tree.parent[*heavy as usize].is_some() && !self.unbound.is_empty();
+        heaviest(&self.masses(members)).filter(is_heir)
+    }
+
+    /// Unbinds a clump anew, which is the main one now, with the members that no clump holds as further candidates.
+    pub fn unbind_heir<S: Slices>(
+        &mut self,
+        members: &HaloMembers,
+        heir: u32,
+        peak: [f64; 3],
+        call: &UnbindCall<S>,
+        scratch: &mut UnbindScratch,
+    ) -> Result<(), S::Error> {
+        let bound = &mut self.clumps[heir as usize];
+        let mut list = std::mem::take(&mut bound.bound.member);
+        list.append(&mut self.unbound);
+        list.sort_unstable();
+        *bound = unbind_slices(
+            members,
+            &Candidates { list: &list, handed: &[], peak, is_within: false },
+            call,
+            scratch,
+        )?;
+        self.unbound = std::mem::take(&mut bound.unbound);
+        Ok(())
+    }
+
+    /// The inclusive masses of all clumps in a tree of these parents; the exclusive ones are sums over the bound members of each
+    /// alone.
     pub fn inclusive(
         &self,
         members: &HaloMembers,
-        tree: &ClumpTree,
+        parent: &[Option<u32>],
     ) -> Result<Vec<InclusiveMass>, ClumpTreeError> {
-        tree.check(members)?;
-        let own = |clump: &Unbinding| {
-            let Ok(mass) = clump.bound.mass(members, &Whole);
-            InclusiveMass { mass, number: clump.bound.len() as u64 }
-        };
-        InclusiveMass::over(self.clumps.iter().map(own).collect(), tree.parent)
+        let own = |(clump, mass): (&Unbinding, f64)| InclusiveMass { mass, number: clump.bound.len() as u64 };
+        InclusiveMass::over(self.clumps.iter().zip(self.masses(members)).map(own).collect(), parent)
     }
 }
 

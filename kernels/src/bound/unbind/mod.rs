@@ -1,50 +1,57 @@
 //! Unbinding: which candidates does gravity hold?
 //!
-//! The energy per mass of a member is
+//! The bound set B of candidates C: begin with B = C and a first frame of rest, then repeat
 //!
 //! ```text
-//!     e = ½ |v - v_core + H (x - x_core)|² + phi + u     with u only on demand
+//!     phi   the potential of B alone
+//!     e     = ½ |v - v_B + H (x - x_B)|² + phi + u      with u only on demand
+//!           of the members with e >= 0 the highest leave, at most a quarter of B
+//!     x_B, v_B   mean position and velocity of the members with e < 0, weighted by mass
 //! ```
 //!
-//! A member with e >= 0 is unbound and leaves; the potential of the others then rises, so the test is repeated:
+//! until nobody leaves. At the end every member has e < 0 in the mean frame of all, so the result does not remember the path.
+//! Which of several such sets is found depends on the first frame. So several are tried, each to its end, and the one that keeps
+//! the greatest mass counts ([`first_frames`]). What left too early comes back ([`readmission`]).
 //!
-//! 1. The core: the tenth of the bound members with the least energy, but 20 at least. Its mean position and velocity define the
-//!    frame. In the first pass the core is found by trial (`core_frame`). A member with more than half of all mass is the core
-//!    alone.
-//! 2. Energies of all members. Those with e >= 0 leave, but no more than half of the members at once, the least bound first.
-//! 3. Their potential is taken off that of the others. Once a fifth of the members, or of the mass, has left since the last full
-//!    computation, the potential is computed anew. What is taken off has the error of the tree as well; a fifth of it adds little.
+//! | step | file |
+//! |---|---|
+//! | a frame of rest, and those that passes begin in | [`rest_frame`], [`first_frames`] |
+//! | the passes from one first frame to the end | [`passes`] |
+//! | candidates that left too early come back | [`readmission`] |
+//! | losers of a clump are candidates of its parent | [`hierarchy`], [`clump_members`] |
+//! | the members that are left, and their centre | [`bound_members`] |
+//! | RAMSES's own rules | [`ramses`] |
 //!
-//! Done when energies from a full computation let nobody leave. The last one leaves out members whose energy is farther from 0 than a
-//! hundredth of their potential: errors are smaller than that, so it could not unbind them. Losers of a clump are candidates of its parent ([`hierarchy`]).
-//! [`ramses`] has RAMSES's own rules.
-//!
-//! Source: the energy and the core as in HBT-HERONS (Han et al. 2018) and SUBFIND (Springel et al. 2001).
+//! Source: the energy as in HBT-HERONS (Han et al. 2018) and SUBFIND (Springel et al. 2001); at most a quarter leaves at once as
+//! in SUBFIND.
 
+mod bound_members;
 pub mod clump_members;
-mod core_frame;
+mod first_frames;
 pub mod hierarchy;
+mod passes;
 pub mod ramses;
+mod readmission;
+mod rest_frame;
+
+pub use bound_members::BoundMembers;
 
 use super::members::HaloMembers;
-use super::potential::FEWEST_OF_TREE;
-use super::potential::listed::{ListedPoints, PotentialScratch};
+use super::potential::listed::PotentialScratch;
 use super::potential::octree::Octree;
 use super::potential::points::Points;
-use super::potential::sliced_tree::sliced_potential_of;
-use super::potential::spherical::SlicedShells;
-use super::potential::tree::{Rooted, subtract};
-use super::slices::{BlockSums, Slices, Whole, ordered_bits, smallest_key, total};
+use super::radial::distance;
+use super::slices::{Slices, Whole, smallest_of, total};
 use super::{Gravity, SourceTypes};
-use bytemuck::{Pod, Zeroable};
-use core_frame::{CoreFrame, ListedMembers};
-use std::cmp::Ordering;
+use first_frames::FirstFrame;
+use passes::Passes;
+use rest_frame::{ListedMembers, RestFrame};
 
-/// The potential is computed anew once one member in so many, or that part of the mass, has left.
-const ANEW: u64 = 5;
+/// A clump within another one must have its centre within this part of the radius that holds half of its candidates.
+const NEAR_PEAK: f64 = 0.5;
 
-/// No potential is wrong by this part: it is twice the largest error that tests allow the tree, and four times what they find.
-const DOUBT: f64 = 0.01;
+/// Where the first frame of all candidates keeps this part of their mass, no other is tried.
+const PLAINLY_BOUND: f64 = 0.9;
 
 /// How potentials are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,17 +92,6 @@ impl Default for UnbindRules {
     }
 }
 
-/// The bound members of a clump, by rising number. Columns have one entry each.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct BoundMembers {
-    /// Their numbers.
-    pub member: Vec<u32>,
-    /// Energy per mass, below 0; by RAMSES's rules beyond that of a member at rest at the border, and of any value in a main clump.
-    pub energy: Vec<f64>,
-    /// Potential.
-    pub potential: Vec<f64>,
-}
-
 /// How an unbinding went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnbindReport {
@@ -122,114 +118,43 @@ pub struct Unbinding {
 #[derive(Debug, Clone, Default)]
 pub struct UnbindScratch {
     listed: PotentialScratch,
-    removed_points: Points,
-    removed_tree: Octree,
+    other_points: Points,
+    other_tree: Octree,
 }
 
-/// The most bound member of a slice.
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct MemberMotion {
-    energy: f64,
-    id: u64,
-    /// Its position.
-    pub position: [f64; 3],
-    /// Its velocity.
-    pub velocity: [f64; 3],
+/// The candidates of a clump.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidates<'a> {
+    /// The numbers of its own members, ascending.
+    pub list: &'a [u32],
+    /// Those of members that the clumps in it have lost, ascending. They join a clump within another one only if they are bound to
+    /// what it keeps of its own. Of another clump they are candidates like its own.
+    pub handed: &'a [u32],
+    /// The density peak of the clump, relative to the same point as the members.
+    pub peak: [f64; 3],
+    /// Whether the clump lies within another one. Candidates that are bound to each other elsewhere are then not the clump.
+    pub is_within: bool,
 }
 
-impl BoundMembers {
-    /// Number of bound members.
-    pub fn len(&self) -> usize {
-        self.member.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.member.is_empty()
-    }
-
-    /// The places of the bound members from the most bound one on; equals by identifier. Costs a sort.
-    pub fn ranked(&self, members: &HaloMembers) -> Vec<u32> {
-        let mut places: Vec<u32> = (0..self.len() as u32).collect();
-        places.sort_unstable_by(|a, b| self.compare(members, *a, *b));
-        places
-    }
-
-    /// The place of the most bound member; `None` if there are none.
-    pub fn most_bound(&self, members: &HaloMembers) -> Option<usize> {
-        let places = 0..self.len() as u32;
-        places.min_by(|a, b| self.compare(members, *a, *b)).map(|place| place as usize)
-    }
-
-    /// The mass of the bound members of all slices.
-    ///
-    /// # Errors
-    /// Those of the slices.
-    pub fn mass<S: Slices>(&self, members: &HaloMembers, slices: &S) -> Result<f64, S::Error> {
-        let mass = &members.columns().mass;
-        let mut sums = BlockSums::new(members.bounds(), [members.bounds().mass]);
-        for run in members.runs(&self.member) {
-            sums.add([self.member[run].iter().map(|member| mass[*member as usize]).sum()]);
-        }
-        Ok(sums.over(slices)?[0])
-    }
-
-    /// The most bound member of all slices; equals by identifier.
-    pub(super) fn most_bound_of_slices<S: Slices>(
-        &self,
-        members: &HaloMembers,
-        slices: &S,
-    ) -> Result<Option<MemberMotion>, S::Error> {
-        let columns = members.columns();
-        let own = self.most_bound(members).map(|place| {
-            let member = self.member[place] as usize;
-            let (position, velocity) = (columns.position[member], columns.velocity[member]);
-            MemberMotion { energy: self.energy[place], id: columns.id[member], position, velocity }
-        });
-        let own: Vec<MemberMotion> = own.into_iter().collect();
-        let all = slices.gather(&own)?;
-        let order = |of: &MemberMotion| (ordered_bits(of.energy), of.id);
-        Ok(all.into_iter().flatten().min_by_key(order))
-    }
-
-    fn compare(&self, members: &HaloMembers, a: u32, b: u32) -> Ordering {
-        let id = |place: u32| members.columns().id[self.member[place as usize] as usize];
-        self.energy[a as usize].total_cmp(&self.energy[b as usize]).then_with(|| (id(a), a).cmp(&(id(b), b)))
-    }
-
-    /// Keeps the members that a closure names by place; the others come back.
-    fn retain(&mut self, keep: impl Fn(usize) -> bool) -> Vec<u32> {
-        let (mut kept, mut removed) = (0, Vec::new());
-        for place in 0..self.len() {
-            if keep(place) {
-                self.member[kept] = self.member[place];
-                self.energy[kept] = self.energy[place];
-                self.potential[kept] = self.potential[place];
-                kept += 1;
-            } else {
-                removed.push(self.member[place]);
-            }
-        }
-        self.member.truncate(kept);
-        self.energy.truncate(kept);
-        self.potential.truncate(kept);
-        removed
+impl Candidates<'_> {
+    /// All of them, ascending.
+    fn all(&self) -> Vec<u32> {
+        let mut all = [self.list, self.handed].concat();
+        all.sort_unstable();
+        all
     }
 }
 
-/// Unbinds the candidates of one clump, listed by rising number. `centre` is its density peak, relative to the same point
-/// as the members; only [`PotentialMethod::Spherical`] uses it. Time n log n per pass, except by all pairs.
+/// Unbinds the candidates of one clump. Time n log n per pass, except by all pairs.
 pub fn unbind(
     members: &HaloMembers,
-    candidates: &[u32],
-    centre: [f64; 3],
+    candidates: &Candidates,
     gravity: &Gravity,
     rules: &UnbindRules,
     scratch: &mut UnbindScratch,
 ) -> Unbinding {
     let Ok(found) =
-        unbind_slices(members, candidates, centre, &UnbindCall { gravity, rules, slices: &Whole }, scratch);
+        unbind_slices(members, candidates, &UnbindCall { gravity, rules, slices: &Whole }, scratch);
     found
 }
 
@@ -250,206 +175,131 @@ pub struct UnbindCall<'a, S, R = UnbindRules> {
 /// Those of the slices.
 pub fn unbind_slices<S: Slices>(
     members: &HaloMembers,
-    candidates: &[u32],
-    centre: [f64; 3],
+    candidates: &Candidates,
     call: &UnbindCall<S>,
     scratch: &mut UnbindScratch,
 ) -> Result<Unbinding, S::Error> {
-    let number = total(call.slices, candidates.len())?;
-    let fewest = call.rules.fewest as u64;
-    if number < fewest.max(1) {
-        return Ok(Unbinding { unbound: candidates.to_vec(), ..Unbinding::default() });
+    if !candidates.is_within && !candidates.handed.is_empty() {
+        let list = candidates.all();
+        return unbind_slices(
+            members,
+            &Candidates { list: &list, handed: &[], ..*candidates },
+            call,
+            scratch,
+        );
     }
-    let mut passes = Passes {
-        members,
-        centre,
-        call,
-        scratch,
-        number,
-        n_bound: number,
-        left: 0,
-        mass_left: 0.0,
-        exact: false,
-    };
-    let mut clump = Unbinding {
-        bound: BoundMembers {
-            member: candidates.to_vec(),
-            energy: vec![0.0; candidates.len()],
-            potential: vec![],
-        },
-        ..Unbinding::default()
-    };
-    passes.run(&mut clump)?;
-    if passes.number < fewest {
-        clump.unbound.append(&mut clump.bound.member);
-        clump.bound = BoundMembers::default();
+    let number = total(call.slices, candidates.list.len())?;
+    if number < call.rules.fewest.max(1) as u64 {
+        return Ok(Unbinding { unbound: candidates.all(), ..Unbinding::default() });
     }
-    clump.unbound.sort_unstable();
-    Ok(clump)
+    let clump = ClumpTask { members, candidates, call, number };
+    clump.unbind(scratch)
 }
 
-/// The passes over one clump.
-struct Passes<'a, S> {
+/// A clump that is unbound.
+#[derive(Debug)]
+struct ClumpTask<'a, S> {
     members: &'a HaloMembers,
-    centre: [f64; 3],
+    candidates: &'a Candidates<'a>,
     call: &'a UnbindCall<'a, S>,
-    scratch: &'a mut UnbindScratch,
-    /// Members of all slices that are left.
+    /// Number of candidates in all slices.
     number: u64,
-    /// How many of these have an energy below 0.
-    n_bound: u64,
-    /// Members of all slices that have left since the last full computation.
-    left: u64,
-    /// The mass that has left since then, of what makes the potential.
-    mass_left: f64,
-    /// Whether a full computation of the potential would let the same members leave.
-    exact: bool,
 }
 
-impl<S: Slices> Passes<'_, S> {
-    fn run(&mut self, clump: &mut Unbinding) -> Result<(), S::Error> {
-        let rules = self.call.rules;
-        self.compute(clump)?;
-        while clump.report.passes < rules.max_passes {
-            let is_first = clump.report.passes == 0;
-            clump.report.passes += 1;
-            self.set_energies(&mut clump.bound, is_first)?;
-            let (leaving, n_removed) = self.leaving(&clump.bound)?;
-            let removed = clump.bound.retain(|place| !leaving[place]);
-            clump.unbound.extend_from_slice(&removed);
-            self.number -= n_removed;
-            if self.number < (rules.fewest as u64).max(1) {
-                return Ok(());
-            }
-            match (n_removed == 0, self.exact) {
-                // The core of the first pass is a guess.
-                (true, true) if !is_first => {
-                    clump.report.converged = true;
-                    return Ok(());
+impl<S: Slices> ClumpTask<'_, S> {
+    fn listed(&self) -> ListedMembers<'_, S> {
+        ListedMembers { members: self.members, list: self.candidates.list, slices: self.call.slices }
+    }
+
+    /// The energy per mass of a member without its potential: of its motion in a frame, and its heat if that counts.
+    #[inline]
+    fn heat(&self, frame: &RestFrame, member: u32) -> f64 {
+        let thermal = if self.call.rules.thermal { self.members.internal_energy(member) } else { 0.0 };
+        frame.kinetic(self.members, member, self.call.gravity.hubble_flow) + thermal
+    }
+
+    /// The energy per mass of the candidate at a place.
+    #[inline]
+    fn energy(&self, frame: &RestFrame, place: usize, potential: &[f64]) -> f64 {
+        self.heat(frame, self.candidates.list[place]) + potential[place]
+    }
+
+    fn unbind(&self, scratch: &mut UnbindScratch) -> Result<Unbinding, S::Error> {
+        let mut passes = Passes::new(self);
+        passes.compute(scratch)?;
+        // The potential of all candidates is the same for each first frame.
+        let (potential, report) = (passes.bound.potential.clone(), passes.report);
+        let place = self.place_of_peak()?;
+        let of_all = FirstFrame::of_all(self)?;
+        let mut best = self.run(passes, &of_all, &place, scratch)?;
+        if best.mass < PLAINLY_BOUND * of_all.most {
+            for core in FirstFrame::of_cores(self, &potential)? {
+                if core.most > best.mass {
+                    let passes = Passes::with_potential(self, &potential, report);
+                    let found = self.run(passes, &core, &place, scratch)?;
+                    best = if found.mass > best.mass { found } else { best };
                 }
-                (true, true) => {}
-                (true, false) => self.confirm(&mut clump.bound, &mut clump.report)?,
-                (false, _) => self.renew(clump, &removed, n_removed)?,
             }
         }
-        Ok(())
+        match best.passes {
+            Some(passes) => passes.finish(scratch),
+            None => Ok(Unbinding { unbound: self.candidates.all(), report, ..Unbinding::default() }),
+        }
     }
 
-    /// The potential of all members that are left, from scratch.
-    fn compute(&mut self, clump: &mut Unbinding) -> Result<(), S::Error> {
-        let BoundMembers { member, potential, .. } = &mut clump.bound;
-        let UnbindCall { gravity, rules, slices } = *self.call;
-        let (members, sources, centre) = (self.members, rules.sources, self.centre);
-        match rules.method {
-            PotentialMethod::Spherical => {
-                let shells = SlicedShells { members, list: member, centre, sources, gravity, slices };
-                shells.potential(potential)?;
-            }
-            PotentialMethod::Tree | PotentialMethod::Direct => {
-                let by_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
-                let listed = ListedPoints { members, list: member, sources, gravity, slices };
-                listed.potential(by_tree, &mut self.scratch.listed, potential)?;
-            }
+    /// What passes keep that begin in a frame.
+    fn run<'p>(
+        &'p self,
+        mut passes: Passes<'p, S>,
+        first: &FirstFrame,
+        place: &PeakPlace,
+        scratch: &mut UnbindScratch,
+    ) -> Result<Kept<'p, S>, S::Error> {
+        passes.run(first, scratch)?;
+        if passes.number == 0 || !place.holds(&passes)? {
+            return Ok(Kept { mass: 0.0, passes: None });
         }
-        clump.report.full += 1;
-        (self.left, self.mass_left, self.exact) = (0, 0.0, true);
-        Ok(())
+        let mass = passes.bound.mass(self.members, self.call.slices)?;
+        Ok(Kept { mass, passes: Some(passes) })
     }
 
-    /// The potential of all members that are left, from scratch, at those that it may show to be unbound.
-    fn confirm(&mut self, bound: &mut BoundMembers, report: &mut UnbindReport) -> Result<(), S::Error> {
-        let UnbindCall { gravity, rules, slices } = *self.call;
-        let BoundMembers { member, energy, potential } = bound;
-        let is_near_0: Vec<bool> =
-            energy.iter().zip(&*potential).map(|(energy, phi)| energy.abs() <= DOUBT * phi.abs()).collect();
-        let listed =
-            ListedPoints { members: self.members, list: member, sources: rules.sources, gravity, slices };
-        listed.potential_at(|place| is_near_0[place], &mut self.scratch.listed, potential)?;
-        report.full += 1;
-        self.exact = true;
-        Ok(())
+    /// The distance of each candidate from the peak.
+    fn distances_from_peak(&self) -> Vec<f64> {
+        let (position, peak) = (&self.members.columns().position, self.candidates.peak);
+        self.candidates.list.iter().map(|member| distance(position[*member as usize], peak)).collect()
     }
 
-    /// The potential after members have left, `n_removed` in all slices.
-    fn renew(&mut self, clump: &mut Unbinding, removed: &[u32], n_removed: u64) -> Result<(), S::Error> {
-        let UnbindCall { gravity, rules, slices } = *self.call;
-        self.left += n_removed;
-        let has_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
-        if !has_tree || self.left * ANEW >= self.number {
-            return self.compute(clump);
+    /// Where the centre of what is bound must lie.
+    fn place_of_peak(&self) -> Result<PeakPlace, S::Error> {
+        let Candidates { peak, is_within, .. } = *self.candidates;
+        if !is_within {
+            return Ok(PeakPlace { peak, within: f64::INFINITY });
         }
-        let UnbindScratch { listed, removed_points, removed_tree } = &mut *self.scratch;
-        let PotentialScratch { points, octree, walk } = listed;
-        points.gather_slice(self.members, &clump.bound.member, rules.sources, slices)?;
-        removed_points.gather_slice(self.members, removed, rules.sources, slices)?;
-        self.mass_left += removed_points.mass();
-        if self.mass_left * ANEW as f64 >= points.mass() {
-            return self.compute(clump);
-        }
-        let potential = &mut clump.bound.potential;
-        if slices.number() == 1 {
-            octree.build(points);
-            removed_tree.build(removed_points);
-            let sources = Rooted { points: removed_points, tree: removed_tree };
-            subtract(sources, Rooted { points, tree: octree }, gravity, walk, potential);
-        } else {
-            let (sources, targets) = (std::mem::take(removed_points), std::mem::take(points));
-            let lost = sliced_potential_of(sources, targets, gravity, slices)?;
-            potential.iter_mut().zip(lost).for_each(|(potential, lost)| *potential -= lost);
-        }
-        self.exact = false;
-        Ok(())
+        let mut distances = self.distances_from_peak();
+        let half = smallest_of(self.call.slices, &mut distances, &[self.number / 2])?[0];
+        Ok(PeakPlace { peak, within: NEAR_PEAK * half })
     }
+}
 
-    fn set_energies(&mut self, bound: &mut BoundMembers, is_first: bool) -> Result<(), S::Error> {
-        let (members, call) = (self.members, self.call);
-        let flow = call.gravity.hubble_flow;
-        let listed = ListedMembers { members, list: &bound.member, slices: call.slices };
-        let energy_of = |frame: &CoreFrame, place: usize| {
-            let member = bound.member[place];
-            let thermal = if call.rules.thermal { members.internal_energy(member) } else { 0.0 };
-            frame.kinetic(members, member, flow) + bound.potential[place] + thermal
-        };
-        let frame = match is_first {
-            true => {
-                let is_bound = |frame: &CoreFrame, place: usize| energy_of(frame, place) < 0.0;
-                CoreFrame::by_trial(&listed, &bound.potential, self.number, is_bound)?
-            }
-            false => CoreFrame::of_most_bound(&listed, &bound.energy, self.n_bound, self.number)?,
-        };
-        bound.energy = (0..bound.len()).map(|place| energy_of(&frame, place)).collect();
-        Ok(())
-    }
+/// What is left of a clump after passes from one first frame; `None` if nothing is.
+struct Kept<'a, S> {
+    mass: f64,
+    passes: Option<Passes<'a, S>>,
+}
 
-    /// Which members leave, and how many in all slices: those with energy 0 or more, but no more than half of all, and one at
-    /// least.
-    fn leaving(&mut self, bound: &BoundMembers) -> Result<(Vec<bool>, u64), S::Error> {
-        let slices = self.call.slices;
-        let mut leaving: Vec<bool> = bound.energy.iter().map(|energy| *energy >= 0.0).collect();
-        let most = (self.number / 2).max(1);
-        let mut places: Vec<u32> = (0..bound.len() as u32).filter(|place| leaving[*place as usize]).collect();
-        let n_leaving = total(slices, places.len())?;
-        self.n_bound = self.number - n_leaving;
-        if n_leaving <= most {
-            return Ok((leaving, n_leaving));
+/// Where the centre of what is bound to a clump must lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct PeakPlace {
+    peak: [f64; 3],
+    within: f64,
+}
+
+impl PeakPlace {
+    fn holds<S: Slices>(&self, passes: &Passes<S>) -> Result<bool, S::Error> {
+        if self.within == f64::INFINITY {
+            return Ok(true);
         }
-        let n_staying = n_leaving - most;
-        if slices.number() == 1 {
-            places.select_nth_unstable_by(n_staying as usize, |a, b| bound.compare(self.members, *a, *b));
-            places[..n_staying as usize].iter().for_each(|place| leaving[*place as usize] = false);
-            return Ok((leaving, most));
-        }
-        // The first member that leaves, by energy and then by identifier.
-        let key = |place: &u32| ordered_bits(bound.energy[*place as usize]);
-        let id = |place: &u32| self.members.columns().id[bound.member[*place as usize] as usize];
-        let energy = smallest_key(slices, || places.iter().map(key), n_staying)?;
-        let n_below = total(slices, places.iter().filter(|place| key(place) < energy).count())?;
-        let equals = || places.iter().filter(|place| key(place) == energy).map(id);
-        let first_id = smallest_key(slices, equals, n_staying - n_below)?;
-        places
-            .iter()
-            .filter(|place| (key(place), id(place)) < (energy, first_id))
-            .for_each(|place| leaving[*place as usize] = false);
-        Ok((leaving, most))
+        let deepest = passes.deepest()?;
+        Ok(deepest.is_some_and(|position| distance(position, self.peak) <= self.within))
     }
 }

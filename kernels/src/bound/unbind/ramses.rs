@@ -22,8 +22,8 @@ use super::super::potential::ramses::BinnedPotential;
 use super::super::radial::distance;
 use super::super::slices::{Slices, Whole, total};
 use super::clump_members::ClumpMember;
-use super::core_frame::{CoreFrame, ListedMembers};
 use super::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError, UnboundClump, unbind_clumps};
+use super::rest_frame::{ListedMembers, RestFrame};
 use super::{BoundMembers, UnbindCall, UnbindReport, Unbinding};
 
 /// The parameters of RAMSES's unbinding.
@@ -64,7 +64,7 @@ struct RamsesClump<'a, S> {
 
 /// How the passes over a clump ended.
 struct LastPass {
-    frame: CoreFrame,
+    frame: RestFrame,
     report: UnbindReport,
     /// Whether no candidate contributes to the frame any more.
     is_silent: bool,
@@ -188,7 +188,7 @@ impl<'a, S: Slices> RamsesClump<'a, S> {
     }
 
     /// The own candidates at some places.
-    fn bound(&self, frame: &CoreFrame, is_bound: impl Fn(usize) -> bool) -> BoundMembers {
+    fn bound(&self, frame: &RestFrame, is_bound: impl Fn(usize) -> bool) -> BoundMembers {
         let places: Vec<usize> = (0..self.own.len()).filter(|place| is_bound(*place)).collect();
         BoundMembers {
             member: places.iter().map(|place| self.own[*place]).collect(),
@@ -198,16 +198,16 @@ impl<'a, S: Slices> RamsesClump<'a, S> {
     }
 
     /// Collective: the frame of these members.
-    fn mean(&self, list: &[u32]) -> Result<CoreFrame, S::Error> {
-        CoreFrame::mean(&ListedMembers { members: self.members, list, slices: self.call.slices }, |_| true)
+    fn mean(&self, list: &[u32]) -> Result<RestFrame, S::Error> {
+        RestFrame::mean(&ListedMembers { members: self.members, list, slices: self.call.slices }, |_| true)
     }
 
-    fn is_bound(&self, place: usize, frame: &CoreFrame) -> bool {
+    fn is_bound(&self, place: usize, frame: &RestFrame) -> bool {
         self.energy(place, frame) < 0.0
     }
 
     /// The energy per mass beyond that of a member at rest at the border.
-    fn energy(&self, place: usize, frame: &CoreFrame) -> f64 {
+    fn energy(&self, place: usize, frame: &RestFrame) -> f64 {
         frame.kinetic(self.members, self.own[place], 0.0) + self.depth[place] - self.border
     }
 }
@@ -221,6 +221,6 @@ fn distance_over(a: [f64; 3], b: [f64; 3], period: [f64; 3]) -> f64 {
     distance(step, [0.0; 3])
 }
 
-fn speed2(frame: &CoreFrame) -> f64 {
+fn speed2(frame: &RestFrame) -> f64 {
     frame.velocity().iter().map(|v| v * v).sum()
 }

@@ -1,0 +1,294 @@
+//! Passes: from a first frame of rest to a set of members that all are bound.
+//!
+//! ```text
+//!     pass 1    first frame        highest with e >= 0 leave      potential of the others rises
+//!     pass 2    mean of e < 0      ...
+//!       .
+//!     last      mean of all        nobody leaves, by a full computation of the potential
+//! ```
+//!
+//! What leaves is taken off the potential of the others. Once a fifth of the members, or of the mass, has left since the last full
+//! computation, the potential is computed anew. What is taken off has the error of the tree as well; a fifth of it adds little. The
+//! last full computation leaves out members whose energy is farther from 0 than a hundredth of their potential: errors are
+//! smaller than that, so it could not unbind them.
+
+use super::super::potential::FEWEST_OF_TREE;
+use super::super::potential::listed::{ListedPoints, PotentialScratch};
+use super::super::potential::sliced_tree::sliced_potential_of;
+use super::super::potential::spherical::SlicedShells;
+use super::super::potential::tree::{Rooted, subtract};
+use super::super::slices::{Slices, ordered_bits, smallest_key, total};
+use super::first_frames::{FirstFrame, core_of};
+use super::rest_frame::{ListedMembers, RestFrame};
+use super::{BoundMembers, ClumpTask, PotentialMethod, UnbindCall, UnbindReport, UnbindScratch, Unbinding};
+
+/// The potential is computed anew once one member in so many, or that part of the mass, has left.
+const ANEW: u64 = 5;
+
+/// No potential is wrong by this part: it is twice the largest error that tests allow the tree, and four times what they find.
+const DOUBT: f64 = 0.01;
+
+/// At most one member in so many leaves per pass.
+const AT_ONCE: u64 = 4;
+
+/// The passes over one clump.
+pub(super) struct Passes<'a, S> {
+    pub task: &'a ClumpTask<'a, S>,
+    /// Members of this slice that are left.
+    pub bound: BoundMembers,
+    /// Those that have left.
+    pub unbound: Vec<u32>,
+    pub report: UnbindReport,
+    /// Members of all slices that are left.
+    pub number: u64,
+    /// How many of these have an energy below 0.
+    n_bound: u64,
+    /// Members of all slices that have left since the last full computation.
+    left: u64,
+    /// The mass that has left since then, of what makes the potential.
+    mass_left: f64,
+    /// Whether a full computation of the potential would let the same members leave.
+    exact: bool,
+}
+
+impl<'a, S: Slices> Passes<'a, S> {
+    /// Of all candidates, without potentials.
+    pub fn new(task: &'a ClumpTask<'a, S>) -> Self {
+        let list = task.candidates.list;
+        let bound =
+            BoundMembers { member: list.to_vec(), energy: vec![0.0; list.len()], potential: Vec::new() };
+        Self {
+            task,
+            bound,
+            unbound: Vec::new(),
+            report: UnbindReport::default(),
+            number: task.number,
+            n_bound: task.number,
+            left: 0,
+            mass_left: 0.0,
+            exact: false,
+        }
+    }
+
+    /// Of all candidates with the potential of all of them, which some passes of the report have computed.
+    pub fn with_potential(task: &'a ClumpTask<'a, S>, potential: &[f64], report: UnbindReport) -> Self {
+        let mut passes = Self { report, exact: true, ..Self::new(task) };
+        passes.bound.potential = potential.to_vec();
+        passes
+    }
+
+    /// Passes until nobody leaves, from a first frame. If too few are left, `number` is 0 and nobody is bound.
+    pub fn run(&mut self, first: &FirstFrame, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
+        let most_passes = self.task.call.rules.max_passes;
+        let (mut frame, mut is_settled, mut is_core) = (first.frame, !first.is_core, first.is_core);
+        while self.report.passes < most_passes {
+            self.report.passes += 1;
+            self.set_energies(&frame);
+            let (leaving, n_removed) = self.leaving(is_core)?;
+            is_core = false;
+            let removed = self.bound.retain(|place| !leaving[place]);
+            self.unbound.extend_from_slice(&removed);
+            self.number -= n_removed;
+            if self.number < self.task.call.rules.fewest.max(1) as u64 {
+                self.dissolve();
+                return Ok(());
+            }
+            match (n_removed, is_settled, self.exact) {
+                (0, true, true) => {
+                    self.report.converged = true;
+                    return Ok(());
+                }
+                (0, true, false) => self.confirm(scratch)?,
+                (0, false, _) => {}
+                _ => self.renew(&removed, n_removed, scratch)?,
+            }
+            is_settled = self.n_bound == self.number || self.n_bound == 0;
+            frame = self.frame()?;
+        }
+        Ok(())
+    }
+
+    /// What is found, once those have joined that clumps in it have lost, and those have come back that left too early.
+    pub fn finish(mut self, scratch: &mut UnbindScratch) -> Result<Unbinding, S::Error> {
+        self.unbound.extend_from_slice(self.task.candidates.handed);
+        self.admit_handed(scratch)?;
+        self.readmit(scratch)?;
+        self.unbound.sort_unstable();
+        let Self { bound, unbound, report, .. } = self;
+        Ok(Unbinding { bound, unbound, report })
+    }
+
+    /// The position of the centre of what is left.
+    pub fn deepest(&self) -> Result<Option<[f64; 3]>, S::Error> {
+        let deepest = self.bound.deepest_of_slices(self.task.members, self.task.call.slices)?;
+        Ok(deepest.map(|deepest| deepest.position))
+    }
+
+    /// The frame of the members with energies below 0, of all if there are none. That of a clump within another one is the frame of
+    /// its core, the tenth with the least energy: members of the host that move along with it must not drag the frame away.
+    pub fn frame(&self) -> Result<RestFrame, S::Error> {
+        let energy = &self.bound.energy;
+        if self.task.candidates.is_within {
+            let n_core = core_of(self.n_bound).min(self.number);
+            return Ok(RestFrame::of_deepest(&self.listed(), energy, &[n_core])?[0]);
+        }
+        let most = if self.n_bound == 0 { f64::INFINITY } else { 0.0 };
+        RestFrame::mean(&self.listed(), |place| energy[place] < most)
+    }
+
+    /// Members outside, by rising number, come in, and the passes go on in this frame.
+    pub fn take_in(
+        &mut self,
+        back: &[u32],
+        n_back: u64,
+        frame: RestFrame,
+        scratch: &mut UnbindScratch,
+    ) -> Result<(), S::Error> {
+        self.unbound.retain(|member| back.binary_search(member).is_err());
+        self.bound.member.extend_from_slice(back);
+        self.bound.member.sort_unstable();
+        self.bound.energy = vec![0.0; self.bound.len()];
+        self.number += n_back;
+        self.report.converged = false;
+        self.compute(scratch)?;
+        self.run(&FirstFrame { frame, is_core: true, most: 0.0 }, scratch)
+    }
+
+    fn dissolve(&mut self) {
+        self.unbound.append(&mut self.bound.member);
+        (self.bound, self.number) = (BoundMembers::default(), 0);
+    }
+
+    fn listed(&self) -> ListedMembers<'_, S> {
+        ListedMembers { members: self.task.members, list: &self.bound.member, slices: self.task.call.slices }
+    }
+
+    fn points(&self) -> ListedPoints<'_, S> {
+        let UnbindCall { gravity, rules, slices } = *self.task.call;
+        ListedPoints {
+            members: self.task.members,
+            list: &self.bound.member,
+            sources: rules.sources,
+            gravity,
+            slices,
+        }
+    }
+
+    /// The potential of all members that are left, from scratch.
+    pub fn compute(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
+        let UnbindCall { gravity, rules, slices } = *self.task.call;
+        let mut potential = std::mem::take(&mut self.bound.potential);
+        match rules.method {
+            PotentialMethod::Spherical => {
+                let (members, list, sources) = (self.task.members, &self.bound.member, rules.sources);
+                let centre = self.task.candidates.peak;
+                SlicedShells { members, list, centre, sources, gravity, slices }.potential(&mut potential)?;
+            }
+            PotentialMethod::Tree | PotentialMethod::Direct => {
+                let by_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
+                self.points().potential(by_tree, &mut scratch.listed, &mut potential)?;
+            }
+        }
+        self.bound.potential = potential;
+        self.report.full += 1;
+        (self.left, self.mass_left, self.exact) = (0, 0.0, true);
+        Ok(())
+    }
+
+    /// The potential of all members that are left, from scratch, at those that it may show to be unbound.
+    fn confirm(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
+        let BoundMembers { energy, potential, .. } = &self.bound;
+        let is_near_0: Vec<bool> =
+            energy.iter().zip(potential).map(|(energy, phi)| energy.abs() <= DOUBT * phi.abs()).collect();
+        let mut potential = std::mem::take(&mut self.bound.potential);
+        self.points().potential_at(|place| is_near_0[place], &mut scratch.listed, &mut potential)?;
+        self.bound.potential = potential;
+        self.report.full += 1;
+        self.exact = true;
+        Ok(())
+    }
+
+    /// The potential after members have left, `n_removed` in all slices.
+    fn renew(
+        &mut self,
+        removed: &[u32],
+        n_removed: u64,
+        scratch: &mut UnbindScratch,
+    ) -> Result<(), S::Error> {
+        let UnbindCall { gravity, rules, slices } = *self.task.call;
+        self.left += n_removed;
+        let has_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
+        if !has_tree || self.left * ANEW >= self.number {
+            return self.compute(scratch);
+        }
+        let members = self.task.members;
+        let UnbindScratch { listed, other_points, other_tree } = &mut *scratch;
+        let PotentialScratch { points, octree, walk } = listed;
+        points.gather_slice(members, &self.bound.member, rules.sources, slices)?;
+        other_points.gather_slice(members, removed, rules.sources, slices)?;
+        self.mass_left += other_points.mass();
+        if self.mass_left * ANEW as f64 >= points.mass() {
+            return self.compute(scratch);
+        }
+        let potential = &mut self.bound.potential;
+        if slices.number() == 1 {
+            octree.build(points);
+            other_tree.build(other_points);
+            let sources = Rooted { points: other_points, tree: other_tree };
+            subtract(sources, Rooted { points, tree: octree }, gravity, walk, potential);
+        } else {
+            let (sources, targets) = (std::mem::take(other_points), std::mem::take(points));
+            let lost = sliced_potential_of(sources, targets, gravity, slices)?;
+            potential.iter_mut().zip(lost).for_each(|(potential, lost)| *potential -= lost);
+        }
+        self.exact = false;
+        Ok(())
+    }
+
+    fn set_energies(&mut self, frame: &RestFrame) {
+        let BoundMembers { member, energy, potential } = &mut self.bound;
+        let each = energy.iter_mut().zip(member).zip(potential);
+        each.for_each(|((energy, member), phi)| *energy = self.task.heat(frame, *member) + *phi);
+    }
+
+    /// Which members leave, and how many in all slices: those with energy 0 or more, but no more than a quarter of all, and one
+    /// at least. Beside a core, all leave whose energy of motion is more than twice what binds them.
+    fn leaving(&mut self, is_core: bool) -> Result<(Vec<bool>, u64), S::Error> {
+        let slices = self.task.call.slices;
+        let BoundMembers { energy, potential, .. } = &self.bound;
+        let mut leaving: Vec<bool> = energy.iter().map(|energy| *energy >= 0.0).collect();
+        let mut places: Vec<u32> =
+            (0..energy.len() as u32).filter(|place| leaving[*place as usize]).collect();
+        let is_stranger = |place: &&u32| energy[**place as usize] >= -potential[**place as usize];
+        let n_strangers = if is_core { places.iter().filter(is_stranger).count() } else { 0 };
+        let numbers = match slices.number() {
+            1 => vec![places.len() as u64, n_strangers as u64],
+            _ => slices.add(&[places.len() as u64, n_strangers as u64])?,
+        };
+        let (n_leaving, most) = (numbers[0], (self.number / AT_ONCE).max(numbers[1]).max(1));
+        self.n_bound = self.number - n_leaving;
+        if n_leaving <= most {
+            return Ok((leaving, n_leaving));
+        }
+        let bound = &self.bound;
+        let n_staying = n_leaving - most;
+        if slices.number() == 1 {
+            let members = self.task.members;
+            places.select_nth_unstable_by(n_staying as usize, |a, b| bound.compare(members, *a, *b));
+            places[..n_staying as usize].iter().for_each(|place| leaving[*place as usize] = false);
+            return Ok((leaving, most));
+        }
+        // The first member that leaves, by energy and then by identifier.
+        let key = |place: &u32| ordered_bits(bound.energy[*place as usize]);
+        let id = |place: &u32| self.task.members.columns().id[bound.member[*place as usize] as usize];
+        let energy = smallest_key(slices, || places.iter().map(key), n_staying)?;
+        let n_below = total(slices, places.iter().filter(|place| key(place) < energy).count())?;
+        let equals = || places.iter().filter(|place| key(place) == energy).map(id);
+        let first_id = smallest_key(slices, equals, n_staying - n_below)?;
+        places
+            .iter()
+            .filter(|place| (key(place), id(place)) < (energy, first_id))
+            .for_each(|place| leaving[*place as usize] = false);
+        Ok((leaving, most))
+    }
+}

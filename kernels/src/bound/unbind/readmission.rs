@@ -1,0 +1,100 @@
+//! Readmission: candidates that left in an early frame, and are plainly bound in the final one, come back.
+//!
+//! At the end of the passes frame and potential are those of what is bound. A candidate outside whose energy of motion is less than
+//! about half of what binds it there left by mistake: in an early pass the frame was not yet that of the clump. It comes back, and
+//! the passes go on.
+//!
+//! Members that clumps within a clump have lost join it in the same way. They are not among its candidates from the start, because the
+//! patch of a small clump holds much of the host, which would be bound to itself.
+
+use super::super::potential::listed::PotentialScratch;
+use super::super::potential::sliced_tree::sliced_potential_of;
+use super::super::potential::tree::{Rooted, subtract};
+use super::super::slices::{Slices, greatest, total};
+use super::passes::Passes;
+use super::rest_frame::RestFrame;
+use super::{UnbindCall, UnbindScratch};
+
+/// Plainly bound: the energy of motion is below this part of what binds a candidate. That is a little more than a half, because
+/// potentials have errors.
+const PLAINLY: f64 = 0.51;
+
+/// Most times that candidates come back.
+const MOST_TIMES: usize = 8;
+
+impl<S: Slices> Passes<'_, S> {
+    /// Lets members in that clumps in this one have lost, if they are bound to what this one keeps of its own.
+    pub(super) fn admit_handed(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
+        let handed = self.task.candidates.handed;
+        if total(self.task.call.slices, handed.len())? == 0 {
+            return Ok(());
+        }
+        let frame = self.frame()?;
+        let joining = self.bound_outside(handed, &frame, 1.0, scratch)?;
+        match total(self.task.call.slices, joining.len())? {
+            0 => Ok(()),
+            n_joining => self.take_in(&joining, n_joining, frame, scratch),
+        }
+    }
+
+    /// Lets candidates back in and goes on, until no candidate outside is plainly bound. If some are in the end, the passes have
+    /// not converged.
+    pub(super) fn readmit(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
+        for time in 0..=MOST_TIMES {
+            if self.number == 0 {
+                return Ok(());
+            }
+            let frame = self.frame()?;
+            let back = self.bound_outside(&self.unbound, &frame, PLAINLY, scratch)?;
+            let n_back = total(self.task.call.slices, back.len())?;
+            if n_back == 0 {
+                return Ok(());
+            }
+            if time == MOST_TIMES || self.report.passes >= self.task.call.rules.max_passes {
+                self.report.converged = false;
+                return Ok(());
+            }
+            self.take_in(&back, n_back, frame, scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Those of some candidates outside whose energy of motion in this frame is below a part of what binds them, by rising number.
+    fn bound_outside(
+        &self,
+        outside: &[u32],
+        frame: &RestFrame,
+        part: f64,
+        scratch: &mut UnbindScratch,
+    ) -> Result<Vec<u32>, S::Error> {
+        let UnbindCall { gravity, rules, slices } = *self.task.call;
+        // No potential outside is much deeper than the deepest one inside, which leaves one member out.
+        let deepest = self.bound.potential.iter().fold(0.0f64, |most, phi| most.max(-phi));
+        let [deepest] = greatest(slices, [deepest])?;
+        let is_slow = |member: &&u32| self.task.heat(frame, **member) < 2.0 * part * deepest;
+        let mut slow: Vec<u32> = outside.iter().filter(is_slow).copied().collect();
+        if total(slices, slow.len())? == 0 {
+            return Ok(Vec::new());
+        }
+        slow.sort_unstable();
+        let UnbindScratch { listed, other_points, other_tree } = scratch;
+        let PotentialScratch { points, octree, walk } = listed;
+        let members = self.task.members;
+        points.gather_slice(members, &self.bound.member, rules.sources, slices)?;
+        other_points.gather_slice(members, &slow, rules.sources, slices)?;
+        let depth: Vec<f64> = if slices.number() == 1 {
+            octree.build(points);
+            other_tree.build(other_points);
+            let mut depth = vec![0.0; slow.len()];
+            let targets = Rooted { points: other_points, tree: other_tree };
+            subtract(Rooted { points, tree: octree }, targets, gravity, walk, &mut depth);
+            depth
+        } else {
+            let (sources, targets) = (std::mem::take(points), std::mem::take(other_points));
+            let potential = sliced_potential_of(sources, targets, gravity, slices)?;
+            potential.iter().map(|phi| -phi).collect()
+        };
+        let is_bound = |(member, depth): &(u32, f64)| self.task.heat(frame, *member) < part * depth;
+        Ok(slow.into_iter().zip(depth).filter(is_bound).map(|(member, _)| member).collect())
+    }
+}
