@@ -288,6 +288,31 @@ fn the_linking_length_is_swifts() {
 }
 
 /// What is done to a snapshot, and parts of what is then said.
+/// What makes a density or a potential needs masses. The search alone does not.
+#[test]
+fn a_particle_without_mass_is_refused_by_all_commands_alike() {
+    let (room, kind) = (Room::new(), clumps(100, 0));
+    let units = [("UnitLength_in_cm", 3e24), ("UnitMass_in_g", 2e43), ("UnitVelocity_in_cm_per_s", 1e5)];
+    let style = Style { header: [vec![("Time", 0.0)], units.to_vec()].concat(), ..Style::default() };
+    let path = write(Path::new(&room.path("")), &[(1, &kind)], &style).remove(0);
+    edit(&path, |file| set(file, "Masses", 3, 0.0));
+    let input = text(&path);
+    let to = room.path("c.hdf5");
+    let fof = ["fof", &input, "-o", &to, "--linking-length", "0.2"];
+    done(&fof);
+    let phew = ["phew", &input, "-o", &to, "--density-threshold", "5"];
+    let all: [&[&str]; 5] = [
+        &[&fof[..], &["--properties", "bound"]].concat(),
+        &[&phew[..], &["--mesh-from-particles"]].concat(),
+        &[&phew[..], &["--mesh-from-particles", "--unbind"]].concat(),
+        &[&phew[..], &["--particle-graph"]].concat(),
+        &["voids", &input, "-o", &to],
+    ];
+    for args in all {
+        room.refuses(args, &["PartType1 row 3: mass 0; expected a finite mass above 0"]);
+    }
+}
+
 type Damages = [(fn(&hdf5::File) -> hdf5::Result<()>, &'static [&'static str])];
 
 #[test]
