@@ -177,7 +177,7 @@ fn heavy_particles_of_types_that_make_no_mesh_are_counted() {
         kind.mass.fill(mass);
         kind
     };
-    let kinds = [(1, of(1, 0.5)), (2, of(2, 4.0)), (3, of(3, 32.0)), (5, of(5, 256.0))];
+    let kinds = [(1, of(1, 0.5)), (2, of(1, 4.0)), (3, of(3, 32.0)), (5, of(5, 256.0))];
     let kinds: Vec<(usize, &gadget::Kind)> = kinds.iter().map(|(number, kind)| (*number, kind)).collect();
     let paths = gadget::write(Path::new(&room.path("")), &kinds, &gadget::Style::default());
     let input = text(&paths[0]);
@@ -194,7 +194,7 @@ fn heavy_particles_of_types_that_make_no_mesh_are_counted() {
         let found = segmented(&room, &input, "10", &more);
         assert_eq!(names.map(|name| int(&found, name)), [count(&[1, 2, 3, 5]), count(&[2, 3, 5])], "{types}");
         let in_haloes = int(&found, "n_halo_heavy_particles");
-        assert!(0 < in_haloes && in_haloes < count(&[2, 3, 5]), "{in_haloes}");
+        assert!(0 < in_haloes && in_haloes <= count(&[2, 3, 5]), "{in_haloes}");
     }
 }
 

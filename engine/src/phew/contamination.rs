@@ -27,7 +27,8 @@ struct RegionParticle {
     mass: f64,
 }
 
-/// Collective: the attributes about dark-matter particles of the region and of its haloes. All particles are read once, those of other types too.
+/// Collective: the attributes about dark-matter particles of the region and of its haloes. All particles are read once, also
+/// heavy ones of other types.
 ///
 /// # Errors
 /// When the particles cannot be read, or another rank fails.

@@ -204,3 +204,51 @@ fn spread(rows: &[SoapRow]) -> ([f64; 3], [f64; 3]) {
     let side = |a: usize| if high[a] > low[a] { high[a] - low[a] } else { 1.0 };
     (low, std::array::from_fn(side))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Dimension, TableColumn, Values};
+
+    fn table(name: &str, columns: Vec<(&str, Values)>) -> Table {
+        let column = |(name, values): (&str, Values)| TableColumn {
+            name: name.into(),
+            dimension: Dimension::NONE,
+            description: String::new(),
+            values,
+        };
+        Table { name: name.into(), columns: columns.into_iter().map(column).collect() }
+    }
+
+    /// A halo of three clumps, the second of which is its central if there are flags, and one whose main clump binds nothing.
+    fn catalogue(flags: Option<Values>) -> Catalogue {
+        let mut clumps = vec![
+            ("id", Values::U64(vec![1, 2, 3, 4, 5])),
+            ("halo", Values::U64(vec![1, 1, 1, 4, 4])),
+            ("n_bound", Values::U64(vec![30, 90, 20, 0, 40])),
+            ("bound_mass", Values::F64(vec![3.0, 9.0, 2.0, 0.0, 4.0])),
+            ("most_bound_position", Values::F64x3(vec![[0.5; 3]; 5])),
+        ];
+        clumps.extend(flags.map(|flags| ("is_central", flags)));
+        let haloes = vec![("id", Values::U64(vec![1, 4])), ("mass_200_crit", Values::F64(vec![20.0, 5.0]))];
+        Catalogue { attributes: Vec::new(), tables: vec![table("clumps", clumps), table("haloes", haloes)] }
+    }
+
+    #[test]
+    fn centrals_are_those_of_the_table_or_else_main_clumps() {
+        let plain = catalogue(None);
+        let rows = Subhaloes::new(&plain).expect("rows");
+        assert_eq!(rows.id, [1, 2, 3, 5]);
+        assert_eq!(rows.is_central, [true, false, false, false]);
+        assert_eq!(rows.host, [0, 0, 0, -1], "the main clump of the second halo is not listed");
+        assert_eq!(rows.sphere_rows, [Some(0), None, None, None]);
+        for flags in [Values::U8(vec![0, 1, 0, 0, 1]), Values::U64(vec![0, 1, 0, 0, 1])] {
+            let flagged = catalogue(Some(flags));
+            let rows = Subhaloes::new(&flagged).expect("rows");
+            assert_eq!(rows.is_central, [false, true, false, true]);
+            assert_eq!(rows.host, [1, 1, 1, 3]);
+            assert_eq!(rows.sphere_rows, [None, Some(0), None, Some(1)]);
+            assert_eq!(rows.rank, [1, 0, 2, 0]);
+        }
+    }
+}
