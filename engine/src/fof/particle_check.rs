@@ -23,7 +23,7 @@ pub fn check(
     check_each(input, ranges, |i| problem(columns, i, sides))
 }
 
-/// Checks that every particle of a kind that counts has a mass above 0, where masses were read. Clouds of sinks may have none:
+/// Checks that every particle of a kind that counts has a mass above 0, where masses were read and are valid. Clouds of sinks may have none:
 /// rows of an input whose rows have kinds of their own.
 ///
 /// # Errors
@@ -40,7 +40,7 @@ pub fn check_have_mass(
     }
     let is_needed = |i: usize| columns.kind.as_ref().is_none_or(|kinds| kinds[i] != SINK && counts(kinds[i]));
     check_each(input, ranges, |i| {
-        let is_missing = !(masses[i] > 0.0) && is_needed(i);
+        let is_missing = masses[i] == 0.0 && is_needed(i);
         is_missing.then(|| (format!("mass {}", masses[i]), EXPECTED_MASS.into()))
     })
 }
