@@ -342,12 +342,6 @@ pub enum ParticleMeshError {
     /// Particles have no masses.
     #[error(transparent)]
     NoMasses(#[from] MissingMasses),
-    /// Nothing weighs anything.
-    #[error("all {n} particles have the mass 0; expected some above 0")]
-    NoMass {
-        /// How many.
-        n: u64,
-    },
     /// More than 32-bit numbers can name.
     #[error(
         "{n} particles on one rank; expected at most {most}, or more ranks",

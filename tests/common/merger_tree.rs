@@ -88,7 +88,7 @@ pub fn by_hand() -> Catalogue {
         column("max_circular_radius", Dimension::LENGTH, Values::F64(vec![0.01; n])),
         column("radius", Dimension::LENGTH, Values::F64(vec![0.02; n])),
         // Above 2^53, where doubles leave numbers out.
-        column("tracer", none, Values::I64((0..n as i64).map(|i| (1 << 60) + i).collect())),
+        column("tracer", none, Values::U64((0..n as u64).map(|i| (1 << 60) + i).collect())),
     ];
     let reals = [
         ("time", 1.0),

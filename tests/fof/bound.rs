@@ -251,13 +251,13 @@ fn close(a: f64, b: f64, part: f64, what: &str) {
 /// The particles that each group lists, in their order.
 fn members(catalogue: &Catalogue, of: &BTreeMap<u64, Particle>) -> Vec<Vec<Particle>> {
     let (groups, members) = (groups(catalogue), catalogue.table("members").expect("members"));
-    let (ids, owners) = (integers(members, "id"), counts(members, "group"));
+    let (ids, owners) = (counts(members, "id"), counts(members, "group"));
     let (first, n) = (counts(groups, "members_offset"), counts(groups, "n_bound"));
     let numbers = integers(groups, "GroupIDs");
     let list = |row: usize| {
         let rows = first[row] as usize..(first[row] + n[row]) as usize;
         assert!(owners[rows.clone()].iter().all(|owner| *owner == numbers[row].cast_unsigned()));
-        ids[rows].iter().map(|id| of[&id.cast_unsigned()]).collect()
+        ids[rows].iter().map(|id| of[id]).collect()
     };
     let lists: Vec<Vec<Particle>> = (0..n.len()).map(list).collect();
     assert_eq!(lists.iter().map(Vec::len).sum::<usize>(), ids.len());

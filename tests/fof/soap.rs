@@ -1,5 +1,6 @@
 //! Files in the layout of SOAP: against the catalogue, and opened by swiftsimio.
 
+use crate::common::gadget::{self, Kind, Style};
 use crate::common::python::python;
 use crate::common::room::{Room, done};
 use hdf5::types::{FixedAscii, VarLenUnicode};
@@ -199,7 +200,11 @@ fn groups_are_laid_out_as_in_soap() {
     let expected: Vec<f64> = rows.iter().flat_map(|row| expected[*row]).collect();
     assert_eq!(centres, expected);
     check_cells(&file, &centres);
-    assert!(values(&file, "SOAP/HostHaloIndex").iter().all(|host| *host == -1.0));
+    let own_rows: Vec<f64> = (0..rows.len()).map(|row| row as f64).collect();
+    assert_eq!(values(&file, "SOAP/HostHaloIndex"), own_rows);
+    let concentration = "SO/200_crit/ConcentrationUnsoftened";
+    check_values(&file, concentration, &cgs("concentration_200_crit"));
+    assert!(!file.link_exists("SO/200_crit/Concentration"), "SOAP's is softened");
     assert!(values(&file, "InputHalos/IsCentral").iter().all(|is| *is == 1.0));
 }
 
@@ -240,8 +245,8 @@ fn clumps_of_particles_are_laid_out_as_in_soap() {
         (values(&file, "InputHalos/IsCentral"), clumps.reals("bound_mass").expect("masses"));
     for (i, row) in rows.iter().enumerate() {
         let is_main = halo_of[*row] == ids[*row];
-        assert_eq!((central[i] == 1.0, host[i] == -1.0), (is_main, is_main));
-        assert!(is_main || found[host[i] as usize] == halo_of[*row]);
+        assert_eq!((central[i] == 1.0, host[i] == i as f64), (is_main, is_main));
+        assert_eq!(found[host[i] as usize], halo_of[*row]);
         let heavier = |other: &&usize| halo_of[**other] == halo_of[*row] && mass[**other] > mass[*row];
         assert_eq!(rank[i] as usize, rows.iter().filter(heavier).count());
     }
@@ -369,6 +374,90 @@ fn a_folder_has_the_memberships_in_the_order_of_the_snapshot() {
     assert!(!Path::new(&room.path("soap")).join("membership.hdf5").exists());
 }
 
+/// A Gadget snapshot with these units of length and mass in cgs.
+fn gadget_snapshot(room: &Room, kind: &Kind, [length, mass]: [f64; 2]) -> PathBuf {
+    let units = [("UnitLength_in_cm", length), ("UnitMass_in_g", mass), ("UnitVelocity_in_cm_per_s", 1e5)];
+    let style = Style { header: [&[("Time", 0.0)], &units[..]].concat(), ..Style::default() };
+    gadget::write(Path::new(&room.path("")), &[(1, kind)], &style).remove(0)
+}
+
+/// Masses in grams are beyond single precision. Identities have 64 bits without a sign.
+#[test]
+fn large_numbers_and_identities_are_kept() {
+    let more = ["--properties", "bound", "--with-members", "--linking-length", "0.3"];
+    for (unit, n_bytes) in [(1e5, 8), (1e43, 4)] {
+        let room = Room::new();
+        let mut kind = gadget::clumps(300, 5);
+        kind.mass.fill(1e43 / unit);
+        kind.id = (0..300).map(|i| u64::MAX - i * 1000).collect();
+        let input = gadget_snapshot(&room, &kind, [3e24, unit]);
+        let (catalogue, file) = written_with(&room, &input, "fof", &more, "soap");
+        let groups = catalogue.table("Groups").expect("groups");
+        let rows: Vec<usize> =
+            values(&file, "InputHalos/HaloCatalogueIndex").iter().map(|id| *id as usize - 1).collect();
+        assert!(!rows.is_empty());
+        check_layout(&catalogue, &file, rows.len());
+        for (name, column) in [
+            ("TotalMass", "bound_mass"),
+            ("KineticEnergyTotal", "bound_kinetic_energy"),
+            ("AngularMomentumDarkMatter", "angular_momentum_dark_matter"),
+        ] {
+            let place = format!("BoundSubhalo/{name}");
+            check_values(&file, &place, &in_cgs(&catalogue, groups, column, &rows));
+            let stored = file.dataset(&place).and_then(|dataset| dataset.dtype()).expect("a type");
+            assert_eq!(stored.size(), n_bytes, "{name}");
+        }
+        let listed = file.dataset("Members/ParticleIDs").expect("identities");
+        assert!(listed.dtype().expect("a type").is::<u64>());
+        let listed = listed.read_raw::<u64>().expect("identities");
+        let members = catalogue.table("members").and_then(|members| members.counts("id"));
+        let sorted = |ids: &[u64]| ids.iter().copied().collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(sorted(&listed), sorted(members.expect("identities")));
+        assert!(!listed.is_empty() && listed.iter().all(|id| kind.id.contains(id)));
+        let membership = File::open(format!("{}/membership.hdf5", room.path("soap"))).expect("memberships");
+        let owners = values(&membership, "PartType1/GroupNr_bound");
+        assert_eq!(owners.iter().filter(|owner| **owner >= 0.0).count(), listed.len());
+    }
+}
+
+/// Centres a hair below the upper walls stay in the box, in every file.
+#[test]
+fn centres_at_the_upper_walls_are_in_the_box() {
+    let room = Room::new();
+    let side = gadget::side();
+    let n = 40;
+    let mut kind = Kind { mass: vec![1.0; n], id: (1..=n as u64).collect(), ..Kind::default() };
+    for i in 0..n {
+        let turn = 0.61 * i as f64;
+        kind.position.push([side.next_down(), 1e-3 * turn.sin(), side - 1e-3 * turn.cos().abs()]);
+        kind.velocity.push([0.0; 3]);
+        kind.density.push(0.0);
+    }
+    kind.position.iter_mut().flatten().for_each(|x| *x = x.rem_euclid(side));
+    // A unit in which the last place below the wall rounds to the wall.
+    let unit = (0..1000).map(|i| 3e24 * (1.0 + 1e-3 * f64::from(i)));
+    let unit = unit.clone().find(|unit| side.next_down() * unit >= side * unit).expect("one rounds");
+    let input = gadget_snapshot(&room, &kind, [unit, 1e43]);
+    let yt = room.path("yt");
+    let more = ["--properties", "bound", "--linking-length", "0.3", "--yt", &yt];
+    let (catalogue, file) = written_with(&room, &input, "fof", &more, "soap.hdf5");
+    let is_inside = |x: &f64| (0.0..side).contains(x);
+    let groups = catalogue.table("Groups").expect("groups");
+    for name in ["Centres", "bound_centre_of_mass", "most_bound_position"] {
+        let places = groups.vectors(name).expect("places");
+        assert!(places.len() == 1 && places[0].iter().all(is_inside), "{name}: {places:?}");
+    }
+    for place in ["InputHalos/HaloCentre", "InputHalos/FOF/Centres", "BoundSubhalo/CentreOfMass"] {
+        assert!(values(&file, place).iter().all(is_inside), "{place}");
+    }
+    let yt = File::open(Path::new(&yt).join("groups.0.h5")).expect("yt's file");
+    let edge = yt.attr("domain_right_edge").and_then(|edge| edge.read_raw::<f64>()).expect("an edge");
+    for (axis, edge) in ["x", "y", "z"].iter().zip(edge) {
+        let places = values(&yt, &format!("particle_position_{axis}"));
+        assert!(places.iter().all(|x| (0.0..edge).contains(x)), "{axis}: {places:?} {edge}");
+    }
+}
+
 /// From the library the files have the bytes of the command's, on any number of ranks.
 #[test]
 fn the_library_writes_what_the_command_writes() {
@@ -445,7 +534,7 @@ found_momentum = bound.angular_momentum_dark_matter.to_physical().to('g*cm**2/s'
 assert numpy.isclose(found_momentum, momentum, rtol=1e-3), (found_momentum, momentum)
 assert 'InputHalos/NumberOfBoundParticles >= [20]' in bound.total_inertia_tensor.name, bound.total_inertia_tensor.name
 assert 'Not masked.' in bound.total_mass.name, bound.total_mass.name
-assert (found.input_halos_fof.sizes.value > 0).all() and (found.soap.host_halo_index.value == -1).all()
+assert (found.input_halos_fof.sizes.value > 0).all() and (found.soap.host_halo_index.value == numpy.arange(n)).all()
 mask = swiftsimio.mask(sys.argv[1])
 box = found.metadata.boxsize
 mask.constrain_spatial([[0.0 * side, 0.5 * side] for side in box])

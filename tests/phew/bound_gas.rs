@@ -506,7 +506,7 @@ fn shared_identities_are_refused_unless_allowed() {
 fn masses_and_velocities_must_be_sound() {
     type Change = fn(&mut inselberg_io::ParticleBlock);
     let changes: [(Change, &str); 4] = [
-        (|p| p.mass[7] = 0.0, "mass 0"),
+        (|p| p.mass[7] = 0.0, "mass 0; expected a finite mass above 0"),
         (|p| p.mass[7] = -1.5, "mass -1.5"),
         (|p| p.mass[7] = f64::NAN, "mass NaN"),
         (|p| p.velocity[7][1] = f64::INFINITY, "velocity"),

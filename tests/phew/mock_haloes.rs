@@ -271,11 +271,8 @@ impl Recovered {
         let Some(best) = own.iter().copied().max_by_key(|i| n_bound[*i]) else {
             return Self { has_peak, ..Self::default() };
         };
-        let Values::I64(members) =
-            &catalogue.table("members").expect("members").column("id").expect("id").values
-        else {
-            panic!("identities")
-        };
+        let members =
+            catalogue.table("members").and_then(|members| members.counts("id")).expect("identities");
         let first = counts("members_offset")[best] as usize;
         let members = &members[first..first + n_bound[best] as usize];
         Self {

@@ -404,7 +404,7 @@ fn particles_that_are_none_are_refused() {
         (with(10.0, false), "outside the box"),
         (with(-0.1, false), "outside the box"),
         (Given::new(vec![[1.0; 3]], vec![-1.0], true), "mass -1"),
-        (Given::new(vec![[1.0; 3]; 2], vec![0.0; 2], true), "mass 0"),
+        (Given::new(vec![[1.0; 3]; 2], vec![0.0; 2], true), "mass 0; expected a finite mass above 0"),
         (Given::new(Vec::new(), Vec::new(), true), "no particle"),
     ] {
         let text = said(given);

@@ -248,10 +248,17 @@ fn what_is_refused_says_why() {
     let ratio = params(|of| of.relevance = f64::NAN);
     assert!(refused(&input, &ratio).starts_with("relevance threshold NaN: expected a finite number"));
     let position: Vec<[f64; 3]> = (0..9).map(|i| [f64::from(i) * SIDE / 10.0; 3]).collect();
-    let mut mass = vec![0.0; 9];
-    mass[0] = 1.0;
-    let empty = Given::new(position, mass, false);
-    assert!(refused(&empty, &params(|_| ())).contains("have no mass, so its specific volume is infinite"));
+    let with = |mass: f64| {
+        let mut masses = vec![mass; 9];
+        masses[0] = 1.0;
+        Given::new(position.clone(), masses, false)
+    };
+    let empty = refused(&with(0.0), &params(|_| ()));
+    assert!(empty.contains("mass 0; expected a finite mass above 0"), "{empty}");
+    // So light beside the heaviest that sums are 0.
+    assert!(
+        refused(&with(1e-310), &params(|_| ())).contains("have no mass, so its specific volume is infinite")
+    );
 }
 
 #[test]

@@ -204,12 +204,12 @@ fn attached_particles_join_the_nearest_that_links() {
 }
 
 fn densest_is_the_densest(found: &Catalogue, gas: &Kind, group_of: &[i64]) {
-    let densest = integers(found, "Groups", "DensestGasIDs");
+    let densest = found.table("Groups").and_then(|groups| groups.counts("DensestGasIDs")).expect("IDs");
     for (row, id) in densest.iter().enumerate() {
         let members = (0..gas.id.len()).filter(|i| group_of[*i] == row as i64 + 1);
         let best = members
             .max_by(|a, b| gas.density[*a].total_cmp(&gas.density[*b]).then(gas.id[*b].cmp(&gas.id[*a])));
-        assert_eq!(*id, best.map_or(0, |i| gas.id[i] as i64));
+        assert_eq!(*id, best.map_or(0, |i| gas.id[i]));
     }
 }
 
@@ -232,7 +232,7 @@ fn black_holes_are_seeded_by_mass_in_groups_without_one() {
         };
     let (has, seeded) = (flags("HasBlackHole"), flags("IsSeeded"));
     let masses = found.table("Groups").and_then(|t| t.reals("Masses")).expect("masses");
-    let densest = integers(&found, "Groups", "DensestGasIDs");
+    let densest = found.table("Groups").and_then(|groups| groups.counts("DensestGasIDs")).expect("IDs");
     for row in 0..has.len() {
         let expected = has[row] == 0 && densest[row] != 0 && masses[row] * 1.989e43 > 2e11 * 1.98841e33;
         assert_eq!((has[row], seeded[row]), (u8::from(row == 0), u8::from(expected)), "row {row}");
@@ -288,6 +288,31 @@ fn the_linking_length_is_swifts() {
 }
 
 /// What is done to a snapshot, and parts of what is then said.
+/// What makes a density or a potential needs masses. The search alone does not.
+#[test]
+fn a_particle_without_mass_is_refused_by_all_commands_alike() {
+    let (room, kind) = (Room::new(), clumps(100, 0));
+    let units = [("UnitLength_in_cm", 3e24), ("UnitMass_in_g", 2e43), ("UnitVelocity_in_cm_per_s", 1e5)];
+    let style = Style { header: [vec![("Time", 0.0)], units.to_vec()].concat(), ..Style::default() };
+    let path = write(Path::new(&room.path("")), &[(1, &kind)], &style).remove(0);
+    edit(&path, |file| set(file, "Masses", 3, 0.0));
+    let input = text(&path);
+    let to = room.path("c.hdf5");
+    let fof = ["fof", &input, "-o", &to, "--linking-length", "0.2"];
+    done(&fof);
+    let phew = ["phew", &input, "-o", &to, "--density-threshold", "5"];
+    let all: [&[&str]; 5] = [
+        &[&fof[..], &["--properties", "bound"]].concat(),
+        &[&phew[..], &["--mesh-from-particles"]].concat(),
+        &[&phew[..], &["--mesh-from-particles", "--unbind"]].concat(),
+        &[&phew[..], &["--particle-graph"]].concat(),
+        &["voids", &input, "-o", &to],
+    ];
+    for args in all {
+        room.refuses(args, &["PartType1 row 3: mass 0; expected a finite mass above 0"]);
+    }
+}
+
 type Damages = [(fn(&hdf5::File) -> hdf5::Result<()>, &'static [&'static str])];
 
 #[test]

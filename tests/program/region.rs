@@ -166,6 +166,38 @@ fn densities_of_particles_have_regions_too() {
     }
 }
 
+/// Zooms of Gadget have heavy particles in types of their own. They count, whether or not they make the mesh.
+#[cfg(feature = "hdf5")]
+#[test]
+fn heavy_particles_of_types_that_make_no_mesh_are_counted() {
+    use crate::common::gadget;
+    let room = Room::new();
+    let of = |salt: u64, mass: f64| {
+        let mut kind = gadget::clumps(400, salt);
+        kind.mass.fill(mass);
+        kind
+    };
+    let kinds = [(1, of(1, 0.5)), (2, of(1, 4.0)), (3, of(3, 32.0)), (5, of(5, 256.0))];
+    let kinds: Vec<(usize, &gadget::Kind)> = kinds.iter().map(|(number, kind)| (*number, kind)).collect();
+    let paths = gadget::write(Path::new(&room.path("")), &kinds, &gadget::Style::default());
+    let input = text(&paths[0]);
+    let region = scaled("sphere", &[0.5, 0.5, 0.5, 0.4], gadget::side());
+    let count = |numbers: &[usize]| {
+        let is_here = |x: &&[f64; 3]| in_sphere(x.map(|x| x / gadget::side()), [0.5; 3], 0.4);
+        let here = |kind: &gadget::Kind| kind.position.iter().filter(is_here).count() as i64;
+        kinds.iter().filter(|(number, _)| numbers.contains(number)).map(|(_, kind)| here(kind)).sum::<i64>()
+    };
+    let names = ["n_region_particles", "n_region_heavy_particles"];
+    for (types, ranks) in [("0,1,0,0,0,0,0", "1"), ("0,1,0,0,0,0,0", "3"), ("0,1,1,1,0,1,0", "1")] {
+        let more =
+            ["--mesh-from-particles", "--particle-types", types, "--region", &region, "--ranks", ranks];
+        let found = segmented(&room, &input, "10", &more);
+        assert_eq!(names.map(|name| int(&found, name)), [count(&[1, 2, 3, 5]), count(&[2, 3, 5])], "{types}");
+        let in_haloes = int(&found, "n_halo_heavy_particles");
+        assert!(0 < in_haloes && in_haloes <= count(&[2, 3, 5]), "{in_haloes}");
+    }
+}
+
 #[test]
 fn heavy_particles_of_a_region_and_its_haloes_are_counted() {
     let room = Room::new();

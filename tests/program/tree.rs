@@ -11,13 +11,14 @@ use std::fs;
 use std::path::Path;
 
 /// An object: its identifier, its parent, and identities and types of its members, the most bound first.
-type Object = (u64, u64, Vec<(i64, u8)>);
+type Object = (u64, u64, Vec<(u64, u8)>);
 
 fn column(name: &str, dimension: Dimension, values: Values) -> TableColumn {
     TableColumn { name: name.into(), dimension, description: name.into(), values }
 }
 
-/// A catalogue of clumps as `phew --unbind --with-members` lays it out.
+/// A catalogue of clumps as `phew --unbind --with-members` lays it out. Every second one has signed identities, as those of earlier
+/// versions.
 fn clumps(number: i64, objects: &[Object]) -> Catalogue {
     let none = Dimension::NONE;
     let counts = |of: &dyn Fn(usize) -> u64| Values::U64((0..objects.len()).map(of).collect());
@@ -32,10 +33,12 @@ fn clumps(number: i64, objects: &[Object]) -> Catalogue {
         column("most_bound_position", Dimension::LENGTH, Values::F64x3(places)),
         column("members_offset", none, counts(&before)),
     ];
-    let members: Vec<(u64, i64, u8)> =
+    let members: Vec<(u64, u64, u8)> =
         objects.iter().flat_map(|(id, _, members)| members.iter().map(|m| (*id, m.0, m.1))).collect();
+    let ids: Vec<u64> = members.iter().map(|m| m.1).collect();
+    let signed = ids.iter().map(|id| id.cast_signed()).collect();
     let of_members = vec![
-        column("id", none, Values::I64(members.iter().map(|m| m.1).collect())),
+        column("id", none, if number % 2 == 0 { Values::I64(signed) } else { Values::U64(ids) }),
         column("type", none, Values::U8(members.iter().map(|m| m.2).collect())),
         column("clump", none, Values::U64(members.iter().map(|m| m.0).collect())),
     ];
@@ -62,7 +65,7 @@ fn clumps(number: i64, objects: &[Object]) -> Catalogue {
     }
 }
 
-fn dark(ids: impl Iterator<Item = i64>) -> Vec<(i64, u8)> {
+fn dark(ids: impl Iterator<Item = u64>) -> Vec<(u64, u8)> {
     ids.map(|id| (id, 1)).collect()
 }
 
@@ -99,11 +102,11 @@ fn nodes(tree: &Catalogue, name: &str) -> Vec<i64> {
 }
 
 /// A host with gas and stars, and a satellite that is only seen in the first and last output. Dark matter, stars and gas share
-/// identities, which are above 2^53.
+/// identities, which are below and above 2^63.
 fn fly_through() -> Vec<Vec<Object>> {
-    let big = (1 << 53) + 1;
-    let host: Vec<(i64, u8)> = (0..60).map(|i| (big + i / 3, [0, 1, 4][i as usize % 3])).collect();
-    let satellite: Vec<(i64, u8)> = dark(big + 100..big + 130);
+    let big = (1 << 63) - 15;
+    let host: Vec<(u64, u8)> = (0..60).map(|i| (big + i / 3, [0, 1, 4][i as usize % 3])).collect();
+    let satellite: Vec<(u64, u8)> = dark(big + 100..big + 130);
     let both = vec![(7, 7, host.clone()), (9, 7, satellite.clone())];
     let one = vec![(3, 3, [host, satellite].concat())];
     vec![both.clone(), one.clone(), one.clone(), one, both]
@@ -128,8 +131,9 @@ fn a_satellite_is_linked_over_a_gap() {
     let [host, satellite] = [1 << 40 | 7, 1 << 40 | 9];
     assert_eq!(nodes(&tree, "track"), [host, satellite, host, host, host, host, satellite]);
     // The most bound member of the host is gas.
-    let big = (1 << 53) + 1;
-    assert_eq!(nodes(&tree, "tracer"), [big, big + 100, big, big, big, big, big + 100]);
+    let big = (1 << 63) - 15;
+    let tracers = tree.table("nodes").and_then(|nodes| nodes.counts("tracer"));
+    assert_eq!(tracers, Some(&[big, big + 100, big, big, big, big, big + 100][..]));
     assert_eq!(nodes(&tree, "tracer_type"), [1; 7]);
     let table = tree.table("nodes").expect("nodes");
     assert_eq!(table.reals("mass"), Some(&[30.0, 15.0, 45.0, 45.0, 45.0, 30.0, 15.0][..]));
@@ -166,14 +170,14 @@ fn mixed(seed: u64) -> u64 {
 fn busy_series(n_outputs: u64) -> Vec<Vec<Object>> {
     let output = |k: u64| {
         let mut objects: Vec<Object> = Vec::new();
-        let mut spare: Vec<(i64, u8)> = Vec::new();
+        let mut spare: Vec<(u64, u8)> = Vec::new();
         for o in 0..40_u64 {
             let size = if o == 0 { 6000 } else { 20 + mixed(o) % 300 };
             let is_gone = mixed(o * 100 + k).is_multiple_of(5) && o > 0;
-            let mut members: Vec<(u64, (i64, u8))> = Vec::new();
+            let mut members: Vec<(u64, (u64, u8))> = Vec::new();
             for i in 0..size {
                 let member_type = [1, 1, 1, 4, 0, 5][(mixed(i + o) % 6) as usize];
-                let member = ((o * 10_000 + i).cast_signed() - 50_000, member_type);
+                let member = ((1 << 63) - 50_000 + o * 10_000 + i, member_type);
                 match mixed(o << 32 | i << 8 | k) % 20 {
                     _ if is_gone => spare.push(member),
                     0 => spare.push(member),
@@ -438,7 +442,7 @@ fn objects_in_memory_are_linked_as_those_in_files() {
         let of_memory = in_memory(n_ranks, |rank, _, tree| {
             for (number, objects) in (1_u32..).zip(&outputs) {
                 let split = |object: &Object| {
-                    let (ids, types): (Vec<i64>, Vec<u8>) = object.2.iter().copied().unzip();
+                    let (ids, types): (Vec<u64>, Vec<u8>) = object.2.iter().copied().unzip();
                     (object.0, ids, types)
                 };
                 let own: Vec<_> = objects.iter().skip(rank).step_by(n_ranks).map(split).collect();

@@ -169,7 +169,7 @@ pub struct ParticleBlock {
     pub velocity: Vec<[f64; 3]>,
     /// Masses in code units.
     pub mass: Vec<f64>,
-    /// Identities.
+    /// Identities. They have 64 bits without a sign: here those from 2^63 on are negative.
     pub id: Vec<i64>,
     /// Families.
     pub family: Vec<Family>,
@@ -246,6 +246,12 @@ pub trait Snapshot: Send + Sync {
 
     /// The gravitational softening of the particles of a family in code lengths, as in a Plummer sphere, where it states one.
     fn softening(&self, _family: Family) -> Option<f64> {
+        None
+    }
+
+    /// The dark matter that its particles leave out, as a snapshot without cells: types of heavy particles around a zoom. `None`
+    /// where there is none.
+    fn left_out_dark_matter(&self) -> Option<Box<dyn Snapshot>> {
         None
     }
 

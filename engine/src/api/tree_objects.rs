@@ -24,14 +24,14 @@ pub struct TreeObject<'a> {
     /// Its velocity.
     pub velocity: [f64; 3],
     /// Identities of its members, the most bound first.
-    pub members: &'a [i64],
+    pub members: &'a [u64],
     /// Their types: 0 gas, 1 dark matter, 4 stars, 5 other. `None`: all are dark matter.
     pub types: Option<&'a [u8]>,
 }
 
 impl<'a> TreeObject<'a> {
     /// With dark matter members, the most bound first. In no other object, with mass, position and velocity 0.
-    pub fn new(id: u64, members: &'a [i64]) -> Self {
+    pub fn new(id: u64, members: &'a [u64]) -> Self {
         Self { id, parent: id, mass: 0.0, position: [0.0; 3], velocity: [0.0; 3], members, types: None }
     }
 
@@ -154,7 +154,7 @@ pub(crate) struct FlatObjects {
     position: Vec<[f64; 3]>,
     velocity: Vec<[f64; 3]>,
     n_members: Vec<u64>,
-    member: Vec<i64>,
+    member: Vec<u64>,
     member_type: Vec<u8>,
 }
 
@@ -203,7 +203,7 @@ impl FlatObjects {
         per_object("velocities", columns.velocity.map(|v| v.len("velocities")).transpose()?)?;
         per_object("first members", columns.first_member.map(|first| first.len()))?;
         let parent = columns.parent.map(|parents| parents.to_integers("parent")).transpose()?;
-        let member = columns.member.to_integers("identity of a member")?;
+        let member = columns.member.to_identities("identity of a member")?;
         let member_type = match columns.member_type {
             Some(types) => types.to_integers("type of a member")?,
             None => vec![DARK_MATTER; member.len()],
@@ -277,7 +277,7 @@ impl FlatObjects {
             column("bound_velocity", Dimension::VELOCITY, "", Values::F64x3(self.velocity)),
         ];
         let members = vec![
-            column("id", none, "", Values::I64(self.member)),
+            column("id", none, "", Values::U64(self.member)),
             column("type", none, "", Values::U8(self.member_type)),
         ];
         let tables = vec![
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn wrong_columns_are_named() {
-        let (ids, members) = ([1_i32, 2], [1_i64, 2, 3]);
+        let (ids, members) = ([1_i32, 2], [1_u64, 2, 3]);
         let columns = TreeColumns::new(&ids, &[2_i32, 1], &members);
         assert!(FlatObjects::of_columns(&columns).is_ok());
         let message = |columns: &TreeColumns<'_>| {

@@ -301,7 +301,7 @@ fn members_table(particles: &[BoundParticle], names: &MemberNames) -> Table {
             "id",
             none,
             "identity of the particle, or row of the gas cell in the table cells",
-            Values::I64(particles.iter().map(|p| p.id.cast_signed()).collect()),
+            Values::U64(particles.iter().map(|p| p.id).collect()),
         ),
         column(
             "type",

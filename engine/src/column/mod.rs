@@ -5,7 +5,7 @@
 mod strided;
 
 use crate::error::{Error, ErrorKind};
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 pub use strided::NumberType;
 use strided::Strided;
@@ -302,10 +302,32 @@ impl<'a> Column<'a> {
         Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
+    /// All numbers as identities of particles, which have 64 bits without a sign. A host that keeps them signed has those above
+    /// 2^63 as negative numbers, with the same bits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] with the first number that is no such integer; `what` names the column.
+    pub(crate) fn to_identities(self, what: &str) -> Result<Vec<u64>, Error> {
+        self.to_integers::<Identity>(what).map(bytemuck::cast_vec)
+    }
+
     /// The first number that is no integer of this type.
     fn first_other<T: TryFrom<i128>>(&self) -> Option<usize> {
         let is_one = |value| T::try_from(value).is_ok();
         (0..self.len()).find(|i| !self.integer(*i).is_some_and(is_one))
+    }
+}
+
+/// An identity of a particle, from an integer with or without a sign.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
+struct Identity(u64);
+
+impl TryFrom<i128> for Identity {
+    type Error = std::num::TryFromIntError;
+
+    fn try_from(number: i128) -> Result<Self, Self::Error> {
+        u64::try_from(number).or_else(|_| i64::try_from(number).map(i64::cast_unsigned)).map(Self)
     }
 }
 
@@ -374,6 +396,9 @@ mod tests {
         assert_eq!(Column::from(&reals).integer(0), None);
         assert!(Column::from(&[3_i32, 300]).to_integers::<u8>("level").is_err());
         assert_eq!(Column::from(&[3_i32, 30]).to_integers::<u8>("level").expect("levels"), [3, 30]);
+        assert_eq!(Column::from(&large).to_identities("identity").expect("one"), large);
+        assert_eq!(Column::from(&negative).to_identities("identity").expect("two"), [1 << 63, u64::MAX]);
+        assert!(Column::from(&reals).to_identities("identity").is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Are the values of each particle that was read valid?
 
 use crate::fof::types::RowRange;
-use inselberg_io::particles::{Columns, ParticleInput, Positions};
+use inselberg_io::particles::{Columns, EXPECTED_MASS, ParticleInput, Positions, SINK};
 use inselberg_io::{ReadError, ReadResult};
 use inselberg_kernels::simd::are_within;
 use rayon::prelude::*;
@@ -21,6 +21,28 @@ pub fn check(
         return Ok(());
     }
     check_each(input, ranges, |i| problem(columns, i, sides))
+}
+
+/// Checks that every particle of a kind that counts has a mass above 0, where masses were read and are valid. Clouds of sinks may have none:
+/// rows of an input whose rows have kinds of their own.
+///
+/// # Errors
+/// The first particle without a mass.
+pub fn check_have_mass(
+    input: &dyn ParticleInput,
+    columns: &Columns,
+    ranges: &[RowRange],
+    counts: impl Fn(u8) -> bool + Sync,
+) -> ReadResult<()> {
+    let Some(masses) = &columns.mass else { return Ok(()) };
+    if masses.par_iter().all(|mass| *mass > 0.0) {
+        return Ok(());
+    }
+    let is_needed = |i: usize| columns.kind.as_ref().is_none_or(|kinds| kinds[i] != SINK && counts(kinds[i]));
+    check_each(input, ranges, |i| {
+        let is_missing = masses[i] == 0.0 && is_needed(i);
+        is_missing.then(|| (format!("mass {}", masses[i]), EXPECTED_MASS.into()))
+    })
 }
 
 /// Finite numbers.

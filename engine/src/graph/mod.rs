@@ -138,9 +138,6 @@ pub fn build(
         _ => {}
     }
     let mass = mass_range(&loaded.mass, n_read, comm)?;
-    if mass.all == 0.0 {
-        return Err(crate::error::ParticleMeshError::NoMass { n }.into());
-    }
     let mean_density = mass.all / plan.side.powi(3);
     let units = GraphUnits { side: plan.side, heaviest: mass.heaviest, mean_density };
     let own = Stage::run("particles", n_read as u64, comm, observer, || {

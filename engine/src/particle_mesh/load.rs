@@ -38,7 +38,8 @@ pub struct FurtherColumns {
 /// Local: reads the rows of this rank, with the further columns that are wanted, and checks each.
 ///
 /// # Errors
-/// When a file contradicts its header, a value is not finite, a particle is outside the box, or memory does not suffice.
+/// When a file contradicts its header, a value is not finite, a particle is outside the box or has no mass, or memory does not
+/// suffice.
 pub fn load(
     input: &dyn ParticleInput,
     plan: &MeshPlan,
@@ -72,6 +73,7 @@ pub fn load(
         before += species.n;
     }
     check(input, &columns, &ranges, plan)?;
+    particle_check::check_have_mass(input, &columns, &ranges, |kind| plan.takes(kind))?;
     choose(&mut columns, plan);
     stage.count(n);
     drop(stage);

@@ -27,7 +27,6 @@ mod roots;
 mod snapshot;
 mod split;
 
-use crate::error::ParticleMeshError;
 use crate::partition::Weights;
 pub(crate) use load::{BoxParticles, FurtherColumns, load, mass_range};
 pub use plan::ParticleMeshConfig;
@@ -98,9 +97,6 @@ pub fn grow(
         return Err(no_particles(input.about()).into());
     }
     let mass = mass_range(&loaded.mass, loaded.position.len(), comm)?;
-    if mass.all == 0.0 {
-        return Err(ParticleMeshError::NoMass { n }.into());
-    }
     let mean_density = mass.all / plan.side.powi(3);
     let deposits = RootDeposits {
         shape: plan::shape(config, &plan, n, comm.n_ranks())?,

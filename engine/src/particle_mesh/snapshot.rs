@@ -3,13 +3,17 @@
 use super::plan::{MeshPlan, ParticleMeshConfig, least_memory};
 use crate::bound::BoundRequest;
 use crate::error::{ParticleMeshError, RunError};
+use crate::fof::{RowRange, particle_check};
 use crate::tables::ASSUMED_UNITS;
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::particles::{Columns, DARK_MATTER, GAS, ParticleInput, Positions, STAR};
+use inselberg_io::particles::{
+    BLACK_HOLE, Columns, DARK_MATTER, GAS, MassOf, N_KINDS, ParticleInput, Positions, STAR, Species,
+};
 use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::fold;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Rows per block.
 const BLOCK: u64 = 1 << 16;
@@ -18,10 +22,12 @@ const PIECE: u64 = 1 << 22;
 
 /// An input of particles as a snapshot without cells. It has the particles that make the mesh, brought into the box.
 pub struct ParticleSnapshot {
-    input: Box<dyn ParticleInput>,
+    input: Arc<dyn ParticleInput>,
     plan: MeshPlan,
     header: Header,
     has_units: bool,
+    /// Whether the mesh has checked each particle.
+    is_checked: bool,
     /// Species, rows, and the ID of row 0 of the species where the input has no IDs.
     pieces: Vec<(usize, Range<u64>, Option<u64>)>,
 }
@@ -37,16 +43,7 @@ impl ParticleSnapshot {
     ) -> Result<Self, ParticleMeshError> {
         let about = input.about();
         let plan = MeshPlan::new(about, config)?;
-        let mut pieces = Vec::new();
-        let mut before = 0;
-        for s in &plan.species {
-            let species = &about.species[*s];
-            let step = if input.rows_at_a_time() == u64::MAX { species.n } else { PIECE };
-            let first_id = (!species.has_ids).then_some(before);
-            let rows = (0..species.n).step_by(step.max(1) as usize);
-            pieces.extend(rows.map(|row| (*s, row..(row + step).min(species.n), first_id)));
-            before += species.n;
-        }
+        let pieces = pieces(input.as_ref(), &plan.species);
         let header = Header {
             format: about.format,
             number: None,
@@ -63,7 +60,7 @@ impl ParticleSnapshot {
             n_pieces: pieces.len(),
         };
         let has_units = about.units.is_some();
-        Ok(Self { input, plan, header, has_units, pieces })
+        Ok(Self { input: input.into(), plan, header, has_units, is_checked: true, pieces })
     }
 
     /// The input.
@@ -100,7 +97,14 @@ impl ParticleSnapshot {
             density: None,
         };
         self.input.read(*species, rows.clone(), &mut columns)?;
-        let is_wanted = |i: &usize| columns.kind.as_ref().is_none_or(|kinds| self.plan.takes(kinds[*i]));
+        if !self.is_checked {
+            let ranges = [RowRange { species: *species, rows: rows.clone() }];
+            particle_check::check(self.input.as_ref(), &columns, &ranges, Some([self.plan.side; 3]))?;
+        }
+        let is_taken = |i: usize| columns.kind.as_ref().is_none_or(|kinds| self.plan.takes(kinds[i]));
+        let is_inside =
+            |x: [f64; 3]| self.plan.periodic || x.iter().all(|x| (0.0..self.plan.side).contains(x));
+        let is_wanted = |i: &usize| is_taken(*i) && is_inside(columns.position.get(*i));
         let wanted: Vec<usize> = (0..columns.position.len()).filter(is_wanted).collect();
         let mass = columns.mass.expect("masses were asked for");
         let id = columns.id.expect("IDs were asked for");
@@ -119,6 +123,32 @@ impl ParticleSnapshot {
             family: wanted.iter().map(family).collect(),
         })
     }
+}
+
+/// Species, rows and first identities of the pieces of some species.
+fn pieces(input: &dyn ParticleInput, species: &[usize]) -> Vec<(usize, Range<u64>, Option<u64>)> {
+    let mut pieces = Vec::new();
+    let mut before = 0;
+    for s in species {
+        let species = &input.about().species[*s];
+        let step = if input.rows_at_a_time() == u64::MAX { species.n } else { PIECE };
+        let first_id = (!species.has_ids).then_some(before);
+        let rows = (0..species.n).step_by(step.max(1) as usize);
+        pieces.extend(rows.map(|row| (*s, row..(row + step).min(species.n), first_id)));
+        before += species.n;
+    }
+    pieces
+}
+
+/// The kinds that are dark matter in an input with these species: also 2, 3 and 5, where zooms have heavy particles. With gas or
+/// stars kind 5 is black holes.
+fn dark_kinds(species: &[Species]) -> [bool; N_KINDS] {
+    let has = |kind: u8| species.iter().any(|s| s.n > 0 && s.kind == Some(kind));
+    let is_dark = |kind: u8| match kind {
+        BLACK_HOLE => !has(GAS) && !has(STAR),
+        other => (DARK_MATTER..STAR).contains(&other),
+    };
+    std::array::from_fn(|kind| is_dark(kind as u8))
 }
 
 fn family_of(kind: u8) -> Family {
@@ -164,6 +194,29 @@ impl Snapshot for ParticleSnapshot {
         let mut lengths = of_family.map(|kind| about.softening[usize::from(kind)]);
         let first = lengths.next()??;
         lengths.all(|length| length == Some(first)).then_some(first)
+    }
+
+    fn left_out_dark_matter(&self) -> Option<Box<dyn Snapshot>> {
+        let all = &self.input.about().species;
+        let kinds = dark_kinds(all);
+        let is_dark = |s: &Species| s.kind.is_some_and(|kind| kinds[usize::from(kind)]);
+        let is_left_out = |s: &usize| {
+            let species = &all[*s];
+            is_dark(species)
+                && species.n > 0
+                && species.mass != MassOf::Unknown
+                && !self.plan.species.contains(s)
+        };
+        let species: Vec<usize> = (0..all.len()).filter(is_left_out).collect();
+        if species.is_empty() {
+            return None;
+        }
+        let pieces = pieces(self.input.as_ref(), &species);
+        let header = Header { n_pieces: pieces.len(), ..self.header.clone() };
+        let double = species.iter().any(|s| all[*s].is_double);
+        let plan = MeshPlan { species, kinds, mixed: false, double, mass: None, ..self.plan.clone() };
+        let (input, has_units) = (self.input.clone(), self.has_units);
+        Some(Box::new(Self { input, plan, header, has_units, is_checked: false, pieces }))
     }
 
     fn place_of(&self, piece: usize, _field: Option<&str>) -> PathBuf {

@@ -1,6 +1,7 @@
 //! How many particles of a selected region are heavier than the lightest one?
 //!
-//! A zoom has light particles where its resolution is high. Heavier ones that come in from outside contaminate a halo.
+//! A zoom has light particles where its resolution is high. Heavier ones that come in from outside contaminate a halo. In zooms of
+//! Gadget and SWIFT they have types of their own, and count whether or not these make the mesh.
 
 use crate::error::RunError;
 use crate::partition::{LocalField, for_each_particle_block, to_leaf_owners};
@@ -11,7 +12,7 @@ use crate::phew::tables::PatchIds;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::{Family, Snapshot};
+use inselberg_io::{Family, ParticleBlock, Snapshot};
 use rayon::prelude::*;
 
 /// Masses that differ by less are the same.
@@ -26,7 +27,8 @@ struct RegionParticle {
     mass: f64,
 }
 
-/// Collective: the attributes about dark-matter particles of the region and of its haloes. All particles are read once.
+/// Collective: the attributes about dark-matter particles of the region and of its haloes. All particles are read once, also
+/// heavy ones of other types.
 ///
 /// # Errors
 /// When the particles cannot be read, or another rank fails.
@@ -39,9 +41,8 @@ pub fn attributes(
     comm: &Comm,
 ) -> Result<Vec<(&'static str, Attribute)>, RunError> {
     let side = snapshot.header().boxlen;
-    let blocks = for_each_particle_block(snapshot, comm, |_, block| {
+    let of_block = |_: usize, block: &ParticleBlock| {
         let rows = block.family.iter().zip(&block.position).zip(&block.mass);
-        // Heavy particles of Gadget zooms have kinds of their own.
         let is_dark = |family: &Family| matches!(family, Family::DarkMatter | Family::Other);
         let dark = rows.filter(|((family, _), mass)| is_dark(family) && **mass > 0.0);
         let dark = dark.map(|((_, x), mass)| (*x, *mass));
@@ -49,7 +50,11 @@ pub fn attributes(
         let here = dark.filter(|(x, _)| selected.has_point(*x));
         let here = here.map(|(x, mass)| RegionParticle { position: x.map(|x| x / side), mass });
         Ok((least, here.collect::<Vec<_>>()))
-    })?;
+    };
+    let mut blocks = for_each_particle_block(snapshot, comm, of_block)?;
+    if let Some(others) = snapshot.left_out_dark_matter() {
+        blocks.extend(for_each_particle_block(others.as_ref(), comm, of_block)?);
+    }
     let least = blocks.iter().map(|(least, _)| *least).fold(f64::INFINITY, f64::min);
     let least = -comm.all_max(&[-least])?[0];
     let here: Vec<RegionParticle> = blocks.into_iter().flat_map(|(_, here)| here).collect();

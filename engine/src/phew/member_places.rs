@@ -56,7 +56,7 @@ pub struct PatchPlace {
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct SentParticle {
-    id: i64,
+    id: u64,
     /// In units of the level-0 cell.
     position: [f64; 3],
 }
@@ -65,7 +65,7 @@ struct SentParticle {
 #[derive(Debug, Clone, Copy)]
 pub struct PlacedParticle {
     /// Its identity.
-    pub id: i64,
+    pub id: u64,
     /// The slot of the peak of its patch; `None` if it belongs to none.
     pub patch: Option<PeakSlot>,
 }
@@ -79,13 +79,16 @@ impl MemberPlaces<'_> {
         let side = snapshot.header().boxlen;
         let blocks = for_each_particle_block(snapshot, comm, |_, block| {
             let rows = block.id.iter().zip(&block.position);
-            let sent = |(&id, x): (&i64, &[f64; 3])| SentParticle { id, position: x.map(|x| x / side) };
+            let sent = |(&id, x): (&i64, &[f64; 3])| SentParticle {
+                id: id.cast_unsigned(),
+                position: x.map(|x| x / side),
+            };
             Ok(rows.map(sent).collect::<Vec<_>>())
         })?;
         let sent = self.to_owners(blocks.concat(), |particle| particle.position, comm)?;
         let placed = |particle: &SentParticle| PlacedParticle {
             id: particle.id,
-            patch: self.of(particle.position, particle.id.cast_unsigned()).map(|place| place.patch),
+            patch: self.of(particle.position, particle.id).map(|place| place.patch),
         };
         Ok(sent.par_iter().map(placed).collect())
     }

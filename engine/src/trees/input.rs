@@ -50,7 +50,7 @@ pub trait MemberSource {
     ///
     /// # Errors
     /// They cannot be read.
-    fn members(&self, rows: Range<u64>) -> Result<(Vec<i64>, Vec<u8>), TreeError>;
+    fn members(&self, rows: Range<u64>) -> Result<(Vec<u64>, Vec<u8>), TreeError>;
 }
 
 /// A catalogue in a file.
@@ -58,12 +58,13 @@ pub trait MemberSource {
 pub struct MemberFile(pub PathBuf);
 
 impl MemberSource for MemberFile {
-    fn members(&self, rows: Range<u64>) -> Result<(Vec<i64>, Vec<u8>), TreeError> {
+    fn members(&self, rows: Range<u64>) -> Result<(Vec<u64>, Vec<u8>), TreeError> {
         let table = catalogue::read_rows(&self.0, "members", &["id", "type"], rows)?;
         let mut columns = table.columns.into_iter().map(|column| column.values);
-        match (columns.next(), columns.next()) {
-            (Some(Values::I64(ids)), Some(Values::U8(types))) => Ok((ids, types)),
-            _ => Err(TreeError::of(&self.0.display().to_string(), "members of other types", "i64 and u8")),
+        let (ids, types) = (columns.next(), columns.next());
+        match (ids.as_ref().and_then(Values::identities), types) {
+            (Some(ids), Some(Values::U8(types))) => Ok((ids.to_vec(), types)),
+            _ => Err(TreeError::of(&self.0.display().to_string(), "members of other types", "u64 and u8")),
         }
     }
 }

@@ -32,8 +32,7 @@ impl RadixKey for ById {
 
     #[inline]
     fn get_level(&self, level: usize) -> u8 {
-        // Signed identities ascend.
-        ((self.0.id.cast_unsigned() ^ (1 << 63)) >> (8 * level)) as u8
+        (self.0.id >> (8 * level)) as u8
     }
 }
 
@@ -46,8 +45,8 @@ pub fn sort_by_id(entries: &mut [MemberEntry]) {
 }
 
 /// The rank that compares all members with this identity.
-pub fn rank_of(id: i64, n_ranks: usize) -> Rank {
-    let mixed = id.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+pub fn rank_of(id: u64, n_ranks: usize) -> Rank {
+    let mixed = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     Rank(((u128::from(mixed ^ (mixed >> 29)) * n_ranks as u128) >> 64) as u32)
 }
 
@@ -139,10 +138,8 @@ fn check_twins(
     twin: Option<(TracerKey, u32, u32)>,
     comm: &Comm,
 ) -> Result<(), TreeError> {
-    let own: Vec<[u64; 4]> = twin
-        .map(|(key, a, b)| [key.id.cast_unsigned(), key.kind, u64::from(a), u64::from(b)])
-        .into_iter()
-        .collect();
+    let own: Vec<[u64; 4]> =
+        twin.map(|(key, a, b)| [key.id, key.kind, u64::from(a), u64::from(b)]).into_iter().collect();
     let all = comm.all_gather(&own)?;
     let Some([id, kind, a, b]) = all.into_iter().min() else { return Ok(()) };
     let kind = if kind == 1 { "dark matter" } else { "stars" };
@@ -150,12 +147,12 @@ fn check_twins(
     // Only rank 0 knows the identifiers of objects.
     let problem = match (id_of(a), id_of(b)) {
         (Some(a), Some(b)) if a == b => {
-            format!("the {kind} particle {} is twice a member of object {a}", id.cast_signed())
+            format!("the {kind} particle {id} is twice a member of object {a}")
         }
         (Some(a), Some(b)) => {
-            format!("the {kind} particle {} is a member of object {a} and of object {b}", id.cast_signed())
+            format!("the {kind} particle {id} is a member of object {a} and of object {b}")
         }
-        _ => format!("the {kind} particle {} is a member twice", id.cast_signed()),
+        _ => format!("the {kind} particle {id} is a member twice"),
     };
     let is_first = comm.rank() == Rank(0);
     let error = TreeError::of(name, problem, "each particle in one object");
@@ -210,7 +207,7 @@ impl RankedTracers {
         &mut self,
         spans: &[MemberSpan],
         rows: &Range<u64>,
-        ids: &[i64],
+        ids: &[u64],
         types: &[u8],
     ) -> Vec<MemberEntry> {
         let first = spans.partition_point(|span| span.first + u64::from(span.n) <= rows.start);

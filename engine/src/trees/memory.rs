@@ -27,7 +27,7 @@ pub struct MemoryOutput {
 #[derive(Debug, Default)]
 struct RowsInMemory {
     first: u64,
-    ids: Vec<i64>,
+    ids: Vec<u64>,
     types: Vec<u8>,
 }
 
@@ -36,12 +36,12 @@ struct RowsInMemory {
 #[repr(C)]
 struct MemberRow {
     row: u64,
-    id: i64,
+    id: u64,
     member_type: u64,
 }
 
 impl MemberSource for RowsInMemory {
-    fn members(&self, rows: Range<u64>) -> Result<(Vec<i64>, Vec<u8>), TreeError> {
+    fn members(&self, rows: Range<u64>) -> Result<(Vec<u64>, Vec<u8>), TreeError> {
         let own = (rows.start - self.first) as usize..(rows.end - self.first) as usize;
         Ok((self.ids[own.clone()].to_vec(), self.types[own].to_vec()))
     }
@@ -103,8 +103,8 @@ fn outline_of(part: &PartTable) -> TableOutline {
 fn routed(part: &PartTable, spans: &[MemberSpan], comm: &Comm) -> Result<RowsInMemory, TreeError> {
     let columns =
         [part.table.column("id"), part.table.column("type")].map(|column| column.map(|c| &c.values));
-    let [Some(Values::I64(ids)), Some(Values::U8(types))] = columns else {
-        return Err(TreeError::of("members", "columns of other types", "i64 and u8"));
+    let [Some(Values::U64(ids)), Some(Values::U8(types))] = columns else {
+        return Err(TreeError::of("members", "columns of other types", "u64 and u8"));
     };
     let n_ranks = comm.n_ranks();
     let range_of = |rank: u32| rows_of(share_of(spans, Rank(rank), n_ranks));

@@ -189,13 +189,13 @@ fn life_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
 
 /// The most bound tracer, and the score of the link to the descendant.
 fn tracer_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
-    let tracers = nodes.iter().map(|node| node.tracer.map_or(-1, |tracer| tracer.id)).collect();
+    let tracers = nodes.iter().map(|node| node.tracer.map_or(0, |tracer| tracer.id)).collect();
     let scores = nodes.iter().map(|node| node.score as f64 / UNIT as f64).collect();
     vec![
         plain(
             "tracer",
-            "identity of the most bound collisionless member; -1 without any",
-            Values::I64(tracers),
+            "identity of the most bound collisionless member; 0 without any",
+            Values::U64(tracers),
         ),
         plain(
             "tracer_type",

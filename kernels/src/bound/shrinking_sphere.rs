@@ -2,7 +2,7 @@
 //!
 //! The centre of mass of all members, then that of the members within a sphere about it, whose radius shrinks by a tenth per
 //! step, down to a hundredth of the members (Power et al. 2003). Of two heaps with a bridge the heavier one wins. Time
-//! proportional to the members.
+//! proportional to the members; members at one place end it, as no radius parts them.
 
 use super::members::HaloMembers;
 use super::slices::{BlockSums, Slices, Whole, greatest, total};
@@ -13,6 +13,8 @@ const SHRINK: f64 = 0.9;
 const FEWEST: u64 = 20;
 /// And at least this part of all of them.
 const PART: u64 = 100;
+/// The least radius over the reach of the members: below it, members differ by rounding alone.
+const LEAST: f64 = f64::EPSILON;
 
 /// The centre, relative to the same point as the members. The origin without mass.
 pub fn shrinking_sphere(members: &HaloMembers) -> [f64; 3] {
@@ -34,7 +36,8 @@ pub fn shrinking_sphere_of_slices<S: Slices>(
     let fewest = FEWEST.max(number / PART);
     let farthest = inside.iter().map(|i| distance2(members, *i, centre)).fold(0.0, f64::max);
     let [mut square] = greatest(slices, [farthest])?;
-    while number > fewest && square > 0.0 {
+    let least = members.bounds().reach * LEAST;
+    while number > fewest && square > least * least {
         square *= SHRINK * SHRINK;
         let within: Vec<u32> =
             inside.iter().copied().filter(|i| distance2(members, *i, centre) <= square).collect();
@@ -112,6 +115,23 @@ mod tests {
                 "{centre:?}"
             );
         }
+    }
+
+    /// More members at one place than a last sphere has: no radius parts them, and they are the centre.
+    #[test]
+    fn members_at_one_place_end_the_search() {
+        for place in [[0.0; 3], [0.1, -0.7, 3.0]] {
+            let mut columns = heaps([600, 500], 2.0).columns().clone();
+            columns.position.sort_by(|x, y| distance_to_0(*x).total_cmp(&distance_to_0(*y)));
+            columns.position[..40].fill([0.0; 3]);
+            columns.position.iter_mut().for_each(|x| (0..3).for_each(|a| x[a] += place[a]));
+            let centre = shrinking_sphere(&HaloMembers::new(columns).expect("members"));
+            assert!((0..3).all(|a| (centre[a] - place[a]).abs() < 1e-14), "{centre:?} {place:?}");
+        }
+    }
+
+    fn distance_to_0(x: [f64; 3]) -> f64 {
+        x.map(|x| x * x).iter().sum()
     }
 
     #[test]

@@ -37,11 +37,11 @@ fn links(nodes: &[TreeNode]) -> Vec<Link> {
     nodes.iter().map(link).collect()
 }
 
-fn joined(parts: &[&[i64]]) -> Vec<i64> {
+fn joined(parts: &[&[u64]]) -> Vec<u64> {
     parts.concat()
 }
 
-fn ids(range: std::ops::Range<i64>) -> Vec<i64> {
+fn ids(range: std::ops::Range<u64>) -> Vec<u64> {
     range.collect()
 }
 
@@ -138,7 +138,7 @@ fn equal_masses_that_exchange_members_keep_their_cores() {
 /// first place.
 #[test]
 fn of_equal_scores_the_lower_identity_decides() {
-    let outputs = |x: i64, y: i64| [vec![(1, vec![x, y])], vec![(1, vec![99, x]), (2, vec![y])]];
+    let outputs = |x: u64, y: u64| [vec![(1, vec![x, y])], vec![(1, vec![99, x]), (2, vec![y])]];
     let link = |next: u64| {
         let other = (1, 3 - next);
         let mut links: Vec<Link> = vec![
@@ -151,18 +151,18 @@ fn of_equal_scores_the_lower_identity_decides() {
     };
     assert_eq!(links(&linked(&outputs(7, 3), params(4, true))), link(2));
     assert_eq!(links(&linked(&outputs(3, 7), params(4, true))), link(1));
-    // Identities may be negative and above 2^53.
+    // Identities have 64 bits without a sign.
     let large = 1 << 53;
     assert_eq!(links(&linked(&outputs(large + 1, large), params(4, true))), link(2));
     assert_eq!(links(&linked(&outputs(large, large + 1), params(4, true))), link(1));
-    assert_eq!(links(&linked(&outputs(-5, 2), params(4, true))), link(1));
+    assert_eq!(links(&linked(&outputs(u64::MAX, 2), params(4, true))), link(2));
 }
 
 /// The members of an object are scattered over two others and the field; its most bound member is in the field.
 #[test]
 fn a_scattered_object_is_disrupted() {
     let (a, b, c) = (ids(0..50), ids(100..120), ids(300..340));
-    let with_more = |own: &[i64], more: &[i64]| joined(&[own, more]);
+    let with_more = |own: &[u64], more: &[u64]| joined(&[own, more]);
     let later = vec![(1, with_more(&a, &[102, 105, 109])), (3, with_more(&c, &[101, 103]))];
     let outputs = [vec![(1, a), (2, b), (3, c)], later.clone(), later];
     for orphans in [false, true] {

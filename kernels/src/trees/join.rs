@@ -11,7 +11,7 @@ const STAR: u32 = 1 << 31;
 #[repr(C)]
 pub struct MemberEntry {
     /// The identity.
-    pub id: i64,
+    pub id: u64,
     /// The place of the object.
     pub object: u32,
     /// The type in the top bit; below it 1 more than the rank as a tracer, or 0.

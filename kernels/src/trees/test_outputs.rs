@@ -6,30 +6,30 @@ use crate::trees::table::{TreeNode, nodes};
 use crate::trees::tracer::{TracerKey, weight};
 
 /// An object: its identifier, and its members, the most bound first.
-pub type TestObject = (u64, Vec<i64>);
+pub type TestObject = (u64, Vec<u64>);
 
 /// The objects of an output by identifier.
 pub type TestOutput = Vec<TestObject>;
 
-pub fn key(id: i64) -> TracerKey {
+pub fn key(id: u64) -> TracerKey {
     TracerKey { id, kind: 1 }
 }
 
 /// The first members of an object.
-pub fn tracers(object: &TestObject, n: u32) -> &[i64] {
+pub fn tracers(object: &TestObject, n: u32) -> &[u64] {
     &object.1[..object.1.len().min(n as usize)]
 }
 
 /// The weight of the tracers of `of` that are in `among`, and the least of them.
-pub fn shared(of: &[i64], among: &[i64]) -> (u64, Option<i64>) {
+pub fn shared(of: &[u64], among: &[u64]) -> (u64, Option<u64>) {
     let found = of.iter().enumerate().filter(|(_, id)| among.contains(id));
     found.fold((0, None), |(sum, least), (rank, id)| {
-        (sum + weight(rank as u32), Some(least.map_or(*id, |least: i64| least.min(*id))))
+        (sum + weight(rank as u32), Some(least.map_or(*id, |least: u64| least.min(*id))))
     })
 }
 
 /// The scores of a pair; `None` if it shares no tracer. Of a missing object only the tracers are known.
-pub fn pair(from: &TestObject, to: &TestObject, n_tracers: u32, is_missing: bool) -> Option<(u64, u64, i64)> {
+pub fn pair(from: &TestObject, to: &TestObject, n_tracers: u32, is_missing: bool) -> Option<(u64, u64, u64)> {
     let known = if is_missing { tracers(from, n_tracers) } else { &from.1 };
     let (forward, least) = shared(tracers(from, n_tracers), &to.1);
     let (backward, least_back) = shared(tracers(to, n_tracers), known);
@@ -59,7 +59,7 @@ fn advance(history: &mut History, outputs: &[TestOutput], number: usize, output:
         })
         .collect();
     let (mut pairs, mut sightings) = (Vec::new(), Vec::new());
-    let mut see = |slot: usize, id: i64| {
+    let mut see = |slot: usize, id: u64| {
         let holds = output.iter().position(|object| object.1.contains(&id));
         sightings.extend(holds.map(|object| Sighting {
             slot: slot as u32,

@@ -13,7 +13,7 @@ pub const MOST_TRACERS: u32 = 1 << 20;
 #[repr(C)]
 pub struct TracerKey {
     /// The identity.
-    pub id: i64,
+    pub id: u64,
     /// The type: 1 dark matter, 4 stars.
     pub kind: u64,
 }

@@ -127,6 +127,14 @@ fn slices_of_a_clump_in_a_host_have_the_bits_of_the_whole() {
     assert!(report.converged && report.passes > 3, "{report:?}");
 }
 
+/// More members at one place than the last shrinking sphere has.
+#[test]
+fn slices_with_members_at_one_place_have_the_centre_of_the_whole() {
+    let mut columns = halo(600, 5);
+    columns.position[..30].fill([0.0; 3]);
+    check(&columns, 16, &UnbindRules::default(), &[1, 3]);
+}
+
 /// Few and many keys, spread and within one digit.
 #[test]
 fn selections_from_slices_are_those_of_a_sort() {

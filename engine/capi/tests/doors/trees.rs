@@ -10,7 +10,7 @@ use std::process::Command;
 const OUTPUTS: u64 = 9;
 const OBJECTS: u64 = 60;
 /// The least identity: above 2^53, where reals are not exact.
-const LEAST: i64 = (1 << 60) + 1;
+const LEAST: u64 = (1 << 60) + 1;
 
 /// An object with identities and types of its members.
 struct Found {
@@ -19,7 +19,7 @@ struct Found {
     mass: f64,
     position: [f64; 3],
     velocity: [f64; 3],
-    members: Vec<i64>,
+    members: Vec<u64>,
     types: Vec<u8>,
 }
 
@@ -47,11 +47,11 @@ fn objects(output: u64) -> Vec<Found> {
             continue;
         }
         let swallowed = (number + 1 < OBJECTS && is_merged(number + 1)).then_some(number + 1);
-        let mut members: Vec<(u64, i64, u8)> = Vec::new();
+        let mut members: Vec<(u64, u64, u8)> = Vec::new();
         for of in [number].into_iter().chain(swallowed) {
             for i in 0..20 + mixed(of) % 80 {
-                let id = LEAST + (of * 1000 + i) as i64;
-                let energy = i + 30 * u64::from(of != number) + mixed(id.cast_unsigned() ^ output << 40) % 7;
+                let id = LEAST + of * 1000 + i;
+                let energy = i + 30 * u64::from(of != number) + mixed(id ^ output << 40) % 7;
                 members.push((energy, id, [1, 1, 4, 0][(i % 4) as usize]));
             }
         }

@@ -111,7 +111,7 @@ impl SeriesOutput {
     }
 
     /// The catalogue; `identity` makes identities of counters.
-    pub fn catalogue(&self, rows: &[ListedHalo], identity: impl Fn(u64) -> i64) -> Catalogue {
+    pub fn catalogue(&self, rows: &[ListedHalo], identity: impl Fn(u64) -> u64) -> Catalogue {
         let tables = vec![self.clumps(rows, &identity), members(rows, &identity)];
         Catalogue { attributes: self.attributes(), tables }
     }
@@ -146,7 +146,7 @@ impl SeriesOutput {
         attributes
     }
 
-    fn clumps(&self, rows: &[ListedHalo], identity: &impl Fn(u64) -> i64) -> Table {
+    fn clumps(&self, rows: &[ListedHalo], identity: &impl Fn(u64) -> u64) -> Table {
         let none = Dimension::NONE;
         let counts = |of: &dyn Fn(&ListedHalo) -> u64| Values::U64(rows.iter().map(of).collect());
         let reals = |of: &dyn Fn(&ListedHalo) -> f64| Values::F64(rows.iter().map(of).collect());
@@ -175,12 +175,7 @@ impl SeriesOutput {
             column("peak_position", Dimension::LENGTH, "centre", vectors(|row| row.position)),
             column("peak_position_refined", Dimension::LENGTH, "centre", vectors(|row| row.position)),
             column("n_bound", none, "number of members", counts(&|row| row.members.len() as u64)),
-            column(
-                "most_bound_id",
-                none,
-                "identity of the most bound particle",
-                counts(&|row| most_bound(row).cast_unsigned()),
-            ),
+            column("most_bound_id", none, "identity of the most bound particle", counts(&most_bound)),
             column(
                 "most_bound_type",
                 none,
@@ -224,7 +219,7 @@ impl SeriesOutput {
     }
 }
 
-fn members(rows: &[ListedHalo], identity: &impl Fn(u64) -> i64) -> Table {
+fn members(rows: &[ListedHalo], identity: &impl Fn(u64) -> u64) -> Table {
     let n = rows.iter().map(|row| row.members.len()).sum();
     let (mut ids, mut kinds, mut owners) =
         (Vec::with_capacity(n), Vec::with_capacity(n), Vec::with_capacity(n));
@@ -241,7 +236,7 @@ fn members(rows: &[ListedHalo], identity: &impl Fn(u64) -> i64) -> Table {
     }
     let energy = Dimension::new(2, 0, -2);
     let columns = vec![
-        column("id", Dimension::NONE, "identity of the particle", Values::I64(ids)),
+        column("id", Dimension::NONE, "identity of the particle", Values::U64(ids)),
         column("type", Dimension::NONE, "1 dark matter, 4 stars", Values::U8(kinds)),
         column("clump", Dimension::NONE, "identifier of the clump that it is bound to", Values::U64(owners)),
         column("energy", energy, "a number that rises with the rank", Values::F64(energies)),

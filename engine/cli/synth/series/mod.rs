@@ -71,7 +71,7 @@ impl SynthSeries {
         let seen = FinderSight { seed: self.params.seed, output: self.n_made }.look(&self.haloes);
         let output = catalogue::SeriesOutput { params: self.params, index: self.n_made };
         let listed = output.rows(&self.haloes, &seen);
-        let identity = |counter| self.identities.image(counter).cast_signed();
+        let identity = |counter| self.identities.image(counter);
         self.truth.add(&output, &listed, identity);
         self.n_made += 1;
         Some(output.catalogue(&listed, identity))
@@ -114,7 +114,7 @@ mod tests {
         for output in outputs {
             let (clumps, members) =
                 (output.table("clumps").expect("one"), output.table("members").expect("one"));
-            let ids = members.integers("id").expect("identities");
+            let ids = members.counts("id").expect("identities");
             assert!((10_000..40_000).contains(&ids.len()), "{}", ids.len());
             assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
             let (first, n) =

@@ -37,7 +37,7 @@ struct TrueNode {
     velocity: [f64; 3],
     /// Maximum circular velocity, its radius, and the half-mass radius.
     size: [f64; 3],
-    tracer: i64,
+    tracer: u64,
 }
 
 /// Links between nodes; -1 for none.
@@ -51,7 +51,7 @@ struct Links {
 
 impl Truth {
     /// Adds an output.
-    pub fn add(&mut self, output: &SeriesOutput, rows: &[ListedHalo], identity: impl Fn(u64) -> i64) {
+    pub fn add(&mut self, output: &SeriesOutput, rows: &[ListedHalo], identity: impl Fn(u64) -> u64) {
         let scales = output.scales();
         let (snapshot, first) = (self.snapshots.len(), self.nodes.len());
         let mass = scales.density * scales.length.powi(3);
@@ -229,7 +229,7 @@ impl Truth {
             ),
             column("max_circular_radius", Dimension::LENGTH, "its radius", reals(|n| n.size[1])),
             column("radius", Dimension::LENGTH, "half-mass radius", reals(|n| n.size[2])),
-            column("tracer", none, "identity of the most bound particle", signed(|n| n.tracer)),
+            column("tracer", none, "identity of the most bound particle", counts(|n| n.tracer)),
         ];
         Table { name: "nodes".into(), columns }
     }

@@ -73,7 +73,7 @@ pub struct MergerNodes<'a> {
     pub max_circular_velocity: &'a [f64],
     pub max_circular_radius: &'a [f64],
     pub radius: &'a [f64],
-    pub tracer: &'a [i64],
+    pub tracer: &'a [u64],
 }
 
 /// A merger tree.
@@ -274,7 +274,7 @@ fn nodes(table: &Table) -> Result<MergerNodes<'_>, String> {
         max_circular_velocity: real("max_circular_velocity")?,
         max_circular_radius: real("max_circular_radius")?,
         radius: real("radius")?,
-        tracer: link("tracer")?,
+        tracer: table.identities("tracer").ok_or_else(|| absent(table, "tracer"))?,
     })
 }
 

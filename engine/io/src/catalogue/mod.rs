@@ -65,9 +65,9 @@ pub const RUN_ATTRIBUTES: [&str; 3] = ["run_input", "run_options", "run_outputs"
 pub enum Values {
     /// Bytes: levels.
     U8(Vec<u8>),
-    /// Counts, identifiers, indices.
+    /// Counts, identifiers, identities, indices.
     U64(Vec<u64>),
-    /// Signed identifiers.
+    /// Rows and numbers that may be below 0.
     I64(Vec<i64>),
     /// Reals.
     F64(Vec<f64>),
@@ -188,6 +188,15 @@ impl Values {
         self.len() == 0
     }
 
+    /// Identities of particles: unsigned, or signed with the same bits. `None` if they are no integers of 64 bits.
+    pub fn identities(&self) -> Option<&[u64]> {
+        match self {
+            Self::U64(v) => Some(v),
+            Self::I64(v) => Some(bytemuck::cast_slice(v)),
+            _ => None,
+        }
+    }
+
     /// These rows, in this order.
     ///
     /// # Panics
@@ -254,6 +263,20 @@ impl Table {
         match &self.column(name)?.values {
             Values::U64(v) => Some(v.iter().map(|x| x.cast_signed()).collect()),
             Values::I64(v) => Some(v.clone()),
+            _ => None,
+        }
+    }
+
+    /// The column of identities of particles called `name`. Catalogues of earlier versions have them signed, with the same bits.
+    pub fn identities(&self, name: &str) -> Option<&[u64]> {
+        self.column(name)?.values.identities()
+    }
+
+    /// The column of flags called `name`, which are 0 or 1.
+    pub fn flags(&self, name: &str) -> Option<Vec<bool>> {
+        match &self.column(name)?.values {
+            Values::U8(v) => Some(v.iter().map(|flag| *flag != 0).collect()),
+            Values::U64(v) => Some(v.iter().map(|flag| *flag != 0).collect()),
             _ => None,
         }
     }

@@ -26,7 +26,7 @@ pub struct Objects<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct MemberLists {
     /// Identities.
-    pub id: Vec<i64>,
+    pub id: Vec<u64>,
     /// Their types, where the catalogue tells them.
     pub kind: Option<Vec<u8>>,
     /// How many each object has.
@@ -95,7 +95,7 @@ impl<'a> Objects<'a> {
     pub fn members(&self, catalogue: &Catalogue) -> Option<MemberLists> {
         let table = catalogue.table("members").or_else(|| catalogue.table("particles"))?;
         let (ids, owners) =
-            (table.integers("id")?, table.integers("clump").or_else(|| table.integers("group"))?);
+            (table.identities("id")?, table.integers("clump").or_else(|| table.integers("group"))?);
         let rows = self.rows();
         let mut number = vec![0; self.id.len()];
         owners.iter().filter_map(|owner| rows.get(owner)).for_each(|row| number[*row] += 1);
@@ -142,7 +142,7 @@ mod tests {
             column("volume", Values::F64(vec![4.0 / 3.0 * PI; 3])),
         ];
         let particles = vec![
-            column("id", Values::I64(vec![10, 11, 12, 13, 14])),
+            column("id", Values::U64(vec![10, 11, 12, 13, u64::MAX])),
             column("clump", Values::U64(vec![5, 1, 0, 5, 1])),
         ];
         let tables = vec![
@@ -156,8 +156,12 @@ mod tests {
     fn particles_come_clump_by_clump() {
         let catalogue = catalogue();
         let clumps = Objects::new(Path::new("c"), &catalogue).expect("clumps");
-        let expected =
-            MemberLists { id: vec![11, 14, 10, 13], kind: None, number: vec![2, 0, 2], first: vec![0, 2, 2] };
+        let expected = MemberLists {
+            id: vec![11, u64::MAX, 10, 13],
+            kind: None,
+            number: vec![2, 0, 2],
+            first: vec![0, 2, 2],
+        };
         assert_eq!(clumps.members(&catalogue), Some(expected));
         assert_eq!(clumps.parents(), [None, Some(0), None]);
         assert_eq!(clumps.radius(), (vec![1.0; 3], "volume"));

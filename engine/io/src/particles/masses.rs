@@ -2,6 +2,9 @@
 
 use super::{MassOf, Species};
 
+/// What is expected of the mass of a particle that makes a density or a potential.
+pub const EXPECTED_MASS: &str = "a finite mass above 0";
+
 /// Particles without a mass where one is needed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MissingMasses {

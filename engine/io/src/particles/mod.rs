@@ -24,7 +24,7 @@ mod write_npy;
 pub use crate::dataset_path::file_of;
 pub use columns::Columns;
 pub use defaults::InputDefaults;
-pub use masses::{MissingMasses, mass_of_all};
+pub use masses::{EXPECTED_MASS, MissingMasses, mass_of_all};
 pub use positions::Positions;
 pub use write_npy::stage_positions;
 

@@ -100,6 +100,7 @@ fn columns(of: &SearchedInput, rows: &RowsToRead, observer: &dyn Observer) -> Re
     reserve(input, ranges, &mut columns)?;
     read_rows(input, range, &mut columns, observer)?;
     particle_check::check(input, &columns, ranges, of.rules.sides)?;
+    particle_check::check_have_mass(input, &columns, ranges, |kind| usize::from(kind) < N_KINDS)?;
     if let Some(sides) = of.rules.sides {
         particle_check::wrap(&mut columns.position, sides);
     }
@@ -154,9 +155,9 @@ impl ParticleRows<'_> {
         self.all().filter_map(particle)
     }
 
-    /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds.
+    /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds; clouds of sinks may have a mass of 0.
     fn points(&self) -> impl ParallelIterator<Item = PointMass> {
-        let has_mass = |i: &usize| usize::from(self.kind(*i)) < N_KINDS;
+        let has_mass = |i: &usize| usize::from(self.kind(*i)) < N_KINDS && self.mass(*i) > 0.0;
         let point = |i| PointMass {
             position: self.columns.position.get(i),
             mass: self.mass(i),

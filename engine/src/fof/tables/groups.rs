@@ -73,11 +73,20 @@ pub fn groups_table(groups: &Groups, ids: Numbering, comm: &Comm) -> Result<Part
 /// The columns that catalogues of SWIFT do not have; unknown ones are omitted.
 fn further(groups: &Groups) -> Vec<TableColumn> {
     let (none, length) = (Dimension::NONE, Dimension::LENGTH);
-    let signed = |values: &Vec<u64>| Values::I64(values.iter().map(|v| v.cast_signed()).collect());
     let flags = |values: &Vec<bool>| Values::U8(values.iter().map(|v| u8::from(*v)).collect());
     let mut columns = vec![
-        column("LinkedSizes", none, "number of linkable members", signed(&groups.n_linked)),
-        column("LowestIDs", none, "lowest particle ID of a linkable member", signed(&groups.lowest_id)),
+        column(
+            "LinkedSizes",
+            none,
+            "number of linkable members",
+            Values::I64(groups.n_linked.iter().map(|n| n.cast_signed()).collect()),
+        ),
+        column(
+            "LowestIDs",
+            none,
+            "lowest particle ID of a linkable member",
+            Values::U64(groups.lowest_id.clone()),
+        ),
         column(
             "Extents",
             length,
@@ -100,7 +109,7 @@ fn further(groups: &Groups) -> Vec<TableColumn> {
         "DensestGasIDs",
         none,
         "ID of the densest gas particle; 0 where there is no gas",
-        groups.densest_gas_id.as_ref().map(signed),
+        groups.densest_gas_id.clone().map(Values::U64),
     );
     add(
         "DensestGasDensities",

@@ -6,6 +6,7 @@ use crate::partition::for_each_particle_block;
 use crate::phew::bound::attributes::softening;
 use crate::phew::bound::input::BoundInput;
 use inselberg_comm::Comm;
+use inselberg_io::particles::EXPECTED_MASS;
 use inselberg_io::{Family, ParticleBlock, ReadError, ReadResult};
 use rayon::prelude::*;
 
@@ -71,7 +72,7 @@ fn check(input: &BoundInput, piece: usize, block: &ParticleBlock, i: usize) -> R
     let (mass, numbers) = (block.mass[i], block.position[i].iter().chain(&block.velocity[i]));
     let (problem, expected) = match numbers.clone().all(|x| x.is_finite()) {
         true if mass > 0.0 && mass.is_finite() => return Ok(()),
-        true => (format!("mass {mass}"), "a finite mass above 0, which unbinding needs"),
+        true => (format!("mass {mass}"), EXPECTED_MASS),
         false => {
             let problem = format!("position {:?}, velocity {:?}", block.position[i], block.velocity[i]);
             (problem, "finite numbers")

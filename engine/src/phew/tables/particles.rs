@@ -15,7 +15,7 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 struct ParticleRow {
-    id: i64,
+    id: u64,
     clump: u64,
     halo: u64,
 }
@@ -38,8 +38,7 @@ pub fn particles_table(
     };
     let mut rows: Vec<ParticleRow> = places.of_all(snapshot, comm)?.par_iter().map(row).collect();
     if comm.n_ranks() > 1 {
-        rows =
-            sort(comm, rows, |row| u128::from((row.id as u64) ^ 1 << 63))?.into_iter().map(|r| r.1).collect();
+        rows = sort(comm, rows, |row| u128::from(row.id))?.into_iter().map(|r| r.1).collect();
     }
     rows.par_sort_unstable();
     Ok(in_order(table(&rows), comm)?)
@@ -48,7 +47,7 @@ pub fn particles_table(
 fn table(rows: &[ParticleRow]) -> Table {
     let counts = |of: fn(&ParticleRow) -> u64| Values::U64(rows.iter().map(of).collect());
     let none = Dimension::NONE;
-    let id = Values::I64(rows.iter().map(|r| r.id).collect());
+    let id = Values::U64(rows.iter().map(|r| r.id).collect());
     let columns = vec![
         column("id", none, "identity of the particle", id),
         column("clump", none, "identifier of its clump; 0 for none", counts(|r| r.clump)),

@@ -74,7 +74,7 @@ impl YtFile<'_> {
         field(&root, "particle_number", &Values::I64(members.number.clone()), "")?;
         field(&root, "particle_index_start", &Values::I64(members.first.clone()), "")?;
         let particles = group(file, "particles")?;
-        field(&particles, "ids", &Values::I64(members.id.clone()), "")?;
+        field(&particles, "ids", &Values::U64(members.id.clone()), "")?;
         match &members.kind {
             Some(kinds) => field(&particles, "types", &Values::U8(kinds.clone()), ""),
             None => Ok(()),
@@ -87,6 +87,7 @@ impl YtFile<'_> {
         let a = values.real("aexp").filter(|_| values.real("h0").is_some());
         let age = a.map(|a| cosmic_time(a, real("h0"), [real("omega_m"), real("omega_k"), real("omega_l")]));
         let (low, high) = self.bounds(&values);
+        let [low, high] = [low, high].map(|corner| corner.map(|x| x * self.units.length));
         text(file, "data_type", "halo_catalog")?;
         scalar(file, "num_halos", &(self.objects.id.len() as i64))?;
         scalar(file, "cosmological_simulation", &i64::from(a.is_some()))?;
@@ -106,11 +107,21 @@ impl YtFile<'_> {
         text(file, "virial_radius_from", self.objects.radius().1)
     }
 
-    /// The box in centimetres; around the objects where it is open.
+    /// The box in code units; around the objects where it is open.
     fn bounds(&self, values: &SwiftAttributes) -> ([f64; 3], [f64; 3]) {
         let sides = values.sides().filter(|sides| sides.iter().all(|side| *side > 0.0));
-        let bounds = sides.map_or_else(|| around(self.objects.position), |sides| ([0.0; 3], sides));
-        (bounds.0.map(|x| x * self.units.length), bounds.1.map(|x| x * self.units.length))
+        sides.map_or_else(|| around(self.objects.position), |sides| ([0.0; 3], sides))
+    }
+
+    /// The places of the objects in centimetres. One below an upper wall stays below it, though the product may round to the wall.
+    fn places(&self) -> Vec<[f64; 3]> {
+        let (length, sides) =
+            (self.units.length, self.bounds(&SwiftAttributes(&self.catalogue.attributes)).1);
+        let place = |x: f64, side: f64| match x * length {
+            at_wall if x < side && at_wall >= side * length => (side * length).next_down(),
+            inside => inside,
+        };
+        self.objects.position.iter().map(|x| std::array::from_fn(|a| place(x[a], sides[a]))).collect()
     }
 
     /// The fields by which yt knows a halo.
@@ -120,11 +131,11 @@ impl YtFile<'_> {
         field(root, "particle_identifier", &Values::I64(objects.id.clone()), "")?;
         field(root, "particle_mass", &times(objects.mass, units.mass), "g")?;
         field(root, "virial_radius", &times(&objects.radius().0, units.length), "cm")?;
-        let scaled = |list: &[[f64; 3]], unit: f64| list.iter().map(|x| x.map(|x| x * unit)).collect();
-        field(root, "particle_position", &Values::F64x3(scaled(objects.position, units.length)), "cm")?;
+        field(root, "particle_position", &Values::F64x3(self.places()), "cm")?;
         match objects.velocity {
             Some(list) => {
-                let values = Values::F64x3(scaled(list, units.length / units.time));
+                let unit = units.length / units.time;
+                let values = Values::F64x3(list.iter().map(|x| x.map(|x| x * unit)).collect());
                 field(root, "particle_velocity", &values, "cm/s")
             }
             None => Ok(()),

@@ -165,6 +165,7 @@ struct YtreeField {
 /// The value of a node.
 enum NodeValue {
     Integer(fn(&MergerTreeTables, usize) -> i64),
+    Identity(fn(&MergerTreeTables, usize) -> u64),
     Number(fn(&MergerTreeTables, usize) -> f64),
     /// In code units, with its powers of length, mass and time, and the unit in cgs that ytree gets.
     Scaled(fn(&MergerTreeTables, usize) -> f64, [i32; 3], f64),
@@ -175,6 +176,7 @@ impl YtreeField {
         let reals = |of: &dyn Fn(usize) -> f64| Values::F64(nodes.iter().map(|node| of(*node)).collect());
         match self.value {
             NodeValue::Integer(of) => Values::I64(nodes.iter().map(|node| of(tree, *node)).collect()),
+            NodeValue::Identity(of) => Values::U64(nodes.iter().map(|node| of(tree, *node)).collect()),
             NodeValue::Number(of) => reals(&|node| of(tree, node)),
             NodeValue::Scaled(of, powers, unit) => {
                 reals(&|node| of(tree, node) * tree.in_cgs(node, powers).expect("units were checked") / unit)
@@ -232,7 +234,12 @@ const FIELDS: &[YtreeField] = &[
     }),
     integer("host_uid", "node that it is in; -1 for none", |t, node| t.nodes.host[node]),
     integer("n_members", "number of members", |t, node| t.nodes.n_members[node].cast_signed()),
-    integer("tracer", "identity of the most bound particle", |t, node| t.nodes.tracer[node]),
+    YtreeField {
+        name: "tracer",
+        unit: "",
+        description: "identity of the most bound particle",
+        value: NodeValue::Identity(|t, node| t.nodes.tracer[node]),
+    },
     YtreeField {
         name: "mass",
         unit: "Msun",

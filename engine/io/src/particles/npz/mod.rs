@@ -9,7 +9,8 @@ mod member;
 
 use super::file_offsets::FileOffsets;
 use super::{
-    Columns, DARK_MATTER, InputDefaults, MassOf, ParticleHeader, ParticleInput, ParticleReader, array,
+    Columns, DARK_MATTER, EXPECTED_MASS, InputDefaults, MassOf, ParticleHeader, ParticleInput,
+    ParticleReader, array,
 };
 use crate::open_files;
 use crate::source_file::SourceFile;
@@ -183,7 +184,7 @@ fn mass_of_all(path: &Path, file: &SourceFile, single: &MemberArray) -> ReadResu
         return Ok(mass);
     }
     let place = place_in(path, single.name());
-    Err(ReadError::content(&place, "value", format!("{mass}"), "a finite mass above 0"))
+    Err(ReadError::content(&place, "value", format!("{mass}"), EXPECTED_MASS))
 }
 
 /// Consecutive files as one input.

@@ -2,21 +2,23 @@
 
 use crate::catalogue::{Dimension, Table, Values};
 
-/// The type of a dataset.
+/// The type of a dataset. Reals are `f4` as in SOAP, or `f8` where a value does not fit, as masses in grams.
 #[derive(Debug, Clone, Copy)]
 pub enum SoapType {
-    /// `f4`.
-    Single,
-    /// `f4[3]`.
-    Single3,
-    /// `f4[6]`, from two columns.
-    Single6,
+    /// A real.
+    Real,
+    /// Three reals.
+    Three,
+    /// Six reals, from two columns.
+    Six,
     /// `f8[3]`.
     Double3,
     /// `u4`.
     Count,
     /// `i8`.
     Integer,
+    /// `u8`.
+    Identity,
 }
 
 /// A dataset.
@@ -46,12 +48,12 @@ pub struct SoapMask {
 /// The values of a dataset.
 #[derive(Debug, Clone)]
 pub enum SoapValues {
-    /// `f4`.
-    Single(Vec<f32>),
-    /// `f4[3]`.
-    Single3(Vec<[f32; 3]>),
-    /// `f4[6]`.
-    Single6(Vec<[f32; 6]>),
+    /// `f4`, or `f8`.
+    Real(SoapReals<1>),
+    /// `f4[3]`, or `f8[3]`.
+    Three(SoapReals<3>),
+    /// `f4[6]`, or `f8[6]`.
+    Six(SoapReals<6>),
     /// `f8[3]`.
     Double3(Vec<[f64; 3]>),
     /// `u4`.
@@ -60,6 +62,32 @@ pub enum SoapValues {
     Short(Vec<i32>),
     /// `i8`.
     Integer(Vec<i64>),
+    /// `u8`.
+    Identity(Vec<u64>),
+}
+
+/// Reals in the least precision that holds them all.
+#[derive(Debug, Clone)]
+pub enum SoapReals<const N: usize> {
+    /// `f4`.
+    Single(Vec<[f32; N]>),
+    /// `f8`.
+    Double(Vec<[f64; N]>),
+}
+
+impl<const N: usize> SoapReals<N> {
+    /// In single precision, unless a number would become infinite or lose digits there.
+    pub fn new(rows: Vec<[f64; N]>) -> Self {
+        match rows.as_flattened().iter().all(|x| is_single(*x)) {
+            true => Self::Single(rows.iter().map(|row| row.map(|x| x as f32)).collect()),
+            false => Self::Double(rows),
+        }
+    }
+}
+
+/// Whether a number in single precision is neither infinite nor subnormal.
+pub fn is_single(x: f64) -> bool {
+    x == 0.0 || (x as f32).is_normal()
 }
 
 /// A dataset with its values, in units of the file.
@@ -101,17 +129,16 @@ impl SoapColumn {
             let x = row.map_or([0.0; 3], |row| vector(&columns[of].values, row));
             x.map(|x| factor * x)
         };
-        let single = |x: [f64; 3]| x.map(|x| x as f32);
         let each = rows.iter().copied();
         let values = match self.kind {
-            SoapType::Single => SoapValues::Single(each.map(|row| real(row) as f32).collect()),
-            SoapType::Single3 => SoapValues::Single3(each.map(|row| single(vector(row, 0))).collect()),
-            SoapType::Single6 => {
+            SoapType::Real => SoapValues::Real(SoapReals::new(each.map(|row| [real(row)]).collect())),
+            SoapType::Three => SoapValues::Three(SoapReals::new(each.map(|row| vector(row, 0)).collect())),
+            SoapType::Six => {
                 let six = |row| {
-                    let (on, off) = (single(vector(row, 0)), single(vector(row, 1)));
+                    let (on, off) = (vector(row, 0), vector(row, 1));
                     [on[0], on[1], on[2], off[0], off[1], off[2]]
                 };
-                SoapValues::Single6(each.map(six).collect())
+                SoapValues::Six(SoapReals::new(each.map(six).collect()))
             }
             SoapType::Double3 => SoapValues::Double3(each.map(|row| vector(row, 0)).collect()),
             SoapType::Count => SoapValues::Count(
@@ -119,6 +146,10 @@ impl SoapColumn {
             ),
             SoapType::Integer => SoapValues::Integer(
                 each.map(|row| row.map_or(0, |row| integer(&columns[0].values, row))).collect(),
+            ),
+            SoapType::Identity => SoapValues::Identity(
+                each.map(|row| row.map_or(0, |row| integer(&columns[0].values, row).cast_unsigned()))
+                    .collect(),
             ),
         };
         let description = columns[0].description.clone();
@@ -151,5 +182,17 @@ fn integer(values: &Values, row: usize) -> i64 {
         Values::U64(list) => list[row].cast_signed(),
         Values::I64(list) => list[row],
         other => panic!("a column of {} is no column of integers", other.type_name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reals_are_single_where_all_fit() {
+        let is_single = |x: f64| matches!(SoapReals::new(vec![[1.0, -x], [0.0, -0.0]]), SoapReals::Single(_));
+        assert!([0.0, 1e-37, 3.4e38].into_iter().all(is_single));
+        assert!(![1e-39, 3.5e38, 1e300, 1e-300].into_iter().any(is_single));
     }
 }

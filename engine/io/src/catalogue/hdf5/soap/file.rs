@@ -1,6 +1,6 @@
 //! The file: groups, datasets and attributes.
 
-use super::columns::{SoapDataset, SoapMask, SoapValues};
+use super::columns::{SoapDataset, SoapMask, SoapReals, SoapValues};
 use super::datasets::{BOUND, CLUMPS, GROUPS, SPHERES};
 use super::members::SoapMembers;
 use super::rows::Subhaloes;
@@ -80,12 +80,14 @@ impl SoapFile<'_> {
 
     fn put_dataset(&self, group: &Group, dataset: &SoapDataset) -> Result<()> {
         let written = match &dataset.values {
-            SoapValues::Single(list) => one(group, dataset.column.name, list),
+            SoapValues::Real(SoapReals::Single(list)) => one(group, dataset.column.name, list.as_flattened()),
+            SoapValues::Real(SoapReals::Double(list)) => one(group, dataset.column.name, list.as_flattened()),
+            SoapValues::Three(list) => reals(group, dataset.column.name, list),
+            SoapValues::Six(list) => reals(group, dataset.column.name, list),
             SoapValues::Count(list) => one(group, dataset.column.name, list),
             SoapValues::Short(list) => one(group, dataset.column.name, list),
             SoapValues::Integer(list) => one(group, dataset.column.name, list),
-            SoapValues::Single3(list) => several(group, dataset.column.name, list),
-            SoapValues::Single6(list) => several(group, dataset.column.name, list),
+            SoapValues::Identity(list) => one(group, dataset.column.name, list),
             SoapValues::Double3(list) => several(group, dataset.column.name, list),
         }?;
         let dimension = dataset.dimension;
@@ -143,7 +145,11 @@ fn input_halos(rows: &Subhaloes) -> Vec<SoapDataset> {
             "identifier of the clump or group",
             SoapValues::Integer(rows.id.clone()),
         ),
-        SoapDataset::own("IsCentral", "whether it is the main clump of its halo", SoapValues::Integer(flags)),
+        SoapDataset::own(
+            "IsCentral",
+            "whether it is the central clump of its halo, or a group",
+            SoapValues::Integer(flags),
+        ),
         SoapDataset::own(
             "NumberOfBoundParticles",
             "number of bound particles, or of members where nothing is unbound",
@@ -156,7 +162,7 @@ fn soap(rows: &Subhaloes) -> Vec<SoapDataset> {
     vec![
         SoapDataset::own(
             "HostHaloIndex",
-            "row of the main clump of its halo; -1 for main clumps",
+            "row of the central of its halo, which is its own for centrals and groups; -1 if the central is not listed",
             SoapValues::Integer(rows.host.clone()),
         ),
         SoapDataset::own(
@@ -186,6 +192,13 @@ fn one<T: H5Type>(group: &Group, name: &str, list: &[T]) -> Result<Dataset> {
 fn several<T: H5Type, const N: usize>(group: &Group, name: &str, list: &[[T; N]]) -> Result<Dataset> {
     let dataset = group.new_dataset::<T>().obj_track_times(false).shape([list.len(), N]).create(name)?;
     write_unless_empty(dataset, ArrayView2::from(list))
+}
+
+fn reals<const N: usize>(group: &Group, name: &str, list: &SoapReals<N>) -> Result<Dataset> {
+    match list {
+        SoapReals::Single(list) => several(group, name, list),
+        SoapReals::Double(list) => several(group, name, list),
+    }
 }
 
 /// The library refuses to write nothing.

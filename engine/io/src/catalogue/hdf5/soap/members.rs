@@ -1,6 +1,6 @@
 //! The bound particles of each row, the most bound first.
 
-use super::columns::{SoapDataset, SoapValues};
+use super::columns::{SoapDataset, SoapReals, SoapValues};
 use super::rows::Subhaloes;
 use crate::catalogue::{Catalogue, Dimension, Values};
 
@@ -9,7 +9,7 @@ pub struct SoapMembers {
     /// The first entry of each row of the file.
     pub offset: Vec<i64>,
     /// Identities, which are unique within a type.
-    pub id: Vec<i64>,
+    pub id: Vec<u64>,
     /// Types.
     pub particle_type: Vec<u8>,
     /// `HaloCatalogueIndex` of the clump or group.
@@ -17,14 +17,14 @@ pub struct SoapMembers {
     /// The place in that by binding energy, from 0.
     pub rank: Vec<i32>,
     /// Potentials.
-    pub potential: Vec<f32>,
+    pub potential: Vec<f64>,
 }
 
 impl SoapMembers {
     /// In the order of the rows; `None` if the catalogue lists no members. `a` is the expansion factor.
     pub fn new(catalogue: &Catalogue, rows: &Subhaloes) -> Option<Self> {
         let table = catalogue.table("members")?;
-        let (ids, potentials) = (table.integers("id")?, table.reals("potential")?);
+        let (ids, potentials) = (table.identities("id")?, table.reals("potential")?);
         let Values::U8(types) = &table.column("type")?.values else { return None };
         let first = rows.table.integers("members_offset")?;
         let n: usize = rows.n_bound.iter().map(|n| *n as usize).sum();
@@ -44,19 +44,20 @@ impl SoapMembers {
             found.particle_type.extend(&types[list.clone()]);
             found.owner.extend(list.clone().map(|_| rows.id[i]));
             found.rank.extend((0..).take(list.len()));
-            found.potential.extend(potentials[list].iter().map(|phi| *phi as f32));
+            found.potential.extend(&potentials[list]);
         }
         Some(found)
     }
 
     /// The datasets of the group `Members`.
     pub fn datasets(&self) -> Vec<SoapDataset> {
-        let potential = SoapValues::Single(self.potential.clone());
+        let potentials = self.potential.iter().map(|phi| [*phi]).collect();
+        let potential = SoapValues::Real(SoapReals::new(potentials));
         vec![
             SoapDataset::own(
                 "ParticleIDs",
                 "identity of the particle, or row of the gas cell in the table cells of the catalogue",
-                SoapValues::Integer(self.id.clone()),
+                SoapValues::Identity(self.id.clone()),
             ),
             SoapDataset::own(
                 "ParticleTypes",

@@ -7,6 +7,7 @@
 //!                PartType1/Rank_bound      1   -1    0    0
 //! ```
 
+use super::columns::is_single;
 use super::members::{ENERGY, GROUP_NUMBER, POTENTIAL, RANK, SoapMembers};
 use crate::catalogue::hdf5::swift::{StoredForm, SwiftAttributes, SwiftUnits, group, put, put_text};
 use crate::catalogue::hdf5::{make_file, reason};
@@ -53,13 +54,14 @@ impl Membership<'_> {
         let staged = stage_path(path, |hidden| {
             // A failure to read is told as it is, not as one of the library.
             let mut failure = None;
+            let is_single = self.members.potential.iter().all(|phi| is_single(*phi));
             let made = make_file(path, hidden, "the layout of SOAP", |file| {
                 self.header(file)?;
                 let species =
                     self.input.about().species.iter().enumerate().filter(|(_, species)| species.n > 0);
                 for (number, species) in species {
                     let group = group(file, &species.name)?;
-                    let of_species = TypeDatasets::new(&group, species.n, self.units)?;
+                    let of_species = TypeDatasets::new(&group, species.n, is_single, self.units)?;
                     if let Err(error) = self.fill(number, species, &of_species, &members, &mut found, path) {
                         failure = Some(error);
                         return Ok(());
@@ -91,7 +93,7 @@ impl Membership<'_> {
             let ids = self.ids(number, rows.clone()).map_err(|error| WriteError::Input(Box::new(error)))?;
             let mut block = MembershipBlock::unbound(ids.len());
             for (i, id) in ids.iter().enumerate() {
-                let Some(place) = members.place(kind, id.cast_signed()) else { continue };
+                let Some(place) = members.place(kind, *id) else { continue };
                 if std::mem::replace(&mut found[place], true) {
                     return Err(members.unfit(path, place, "is in the snapshot twice"));
                 }
@@ -155,7 +157,7 @@ impl<'a> BoundIds<'a> {
         Self { members, sorted, has_other }
     }
 
-    fn name(&self, place: usize) -> (u8, i64) {
+    fn name(&self, place: usize) -> (u8, u64) {
         let i = self.sorted[place];
         (self.members.particle_type[i], self.members.id[i])
     }
@@ -167,7 +169,7 @@ impl<'a> BoundIds<'a> {
     }
 
     /// The place of a particle in `sorted`; `None` if it is unbound.
-    fn place(&self, kind: u8, id: i64) -> Option<usize> {
+    fn place(&self, kind: u8, id: u64) -> Option<usize> {
         let of_type = if self.has_other && ![0, 1, 4].contains(&kind) { OTHER } else { kind };
         let place = |i: &usize| (self.members.particle_type[*i], self.members.id[*i]);
         self.sorted.binary_search_by_key(&(of_type, id), place).ok()
@@ -184,7 +186,7 @@ impl<'a> BoundIds<'a> {
 struct MembershipBlock {
     owner: Vec<i64>,
     rank: Vec<i32>,
-    potential: Vec<f32>,
+    potential: Vec<f64>,
 }
 
 impl MembershipBlock {
@@ -207,7 +209,7 @@ struct TypeDatasets {
 }
 
 impl TypeDatasets {
-    fn new(group: &Group, n: u64, units: &SwiftUnits) -> Result<Self> {
+    fn new(group: &Group, n: u64, is_single: bool, units: &SwiftUnits) -> Result<Self> {
         fn made<T: H5Type>(
             (group, n, units): (&Group, u64, &SwiftUnits),
             name: &str,
@@ -223,7 +225,10 @@ impl TypeDatasets {
         Ok(Self {
             owner: made::<i64>(at, "GroupNr_bound", Dimension::NONE, GROUP_NUMBER)?,
             rank: made::<i32>(at, "Rank_bound", Dimension::NONE, RANK)?,
-            potential: made::<f32>(at, "SpecificPotentialEnergies", POTENTIAL, ENERGY)?,
+            potential: match is_single {
+                true => made::<f32>(at, "SpecificPotentialEnergies", POTENTIAL, ENERGY)?,
+                false => made::<f64>(at, "SpecificPotentialEnergies", POTENTIAL, ENERGY)?,
+            },
         })
     }
 

@@ -20,17 +20,17 @@ pub struct Subhaloes<'a> {
     pub rows: Vec<Option<usize>>,
     /// The table with spheres, if there are any.
     pub spheres: Option<&'a Table>,
-    /// The row of each in the table of spheres; none for satellites.
+    /// The row of each in the table of spheres; `None` for satellites.
     pub sphere_rows: Vec<Option<usize>>,
     /// Identifiers.
     pub id: Vec<i64>,
     /// Comoving centres.
     pub centre: Vec<[f64; 3]>,
-    /// Whether it is the main clump of its halo, or a group.
+    /// Whether it is the central clump of its halo, or a group.
     pub is_central: Vec<bool>,
     /// Numbers of bound particles; those of the group where nothing is unbound.
     pub n_bound: Vec<i64>,
-    /// The row in the file of the main clump of its halo; -1 for a main clump.
+    /// The row in the file of the central of its halo; -1 where that is not listed.
     pub host: Vec<i64>,
     /// The place in its halo by falling bound mass, from 0.
     pub rank: Vec<i32>,
@@ -55,6 +55,7 @@ struct SoapRow {
     sphere_row: Option<usize>,
     id: i64,
     halo: i64,
+    is_central: bool,
     centre: [f64; 3],
     n_bound: i64,
     mass: f64,
@@ -83,7 +84,7 @@ impl<'a> Subhaloes<'a> {
             sphere_rows: rows.iter().map(|row| row.sphere_row).collect(),
             id: rows.iter().map(|row| row.id).collect(),
             centre: rows.iter().map(|row| row.centre).collect(),
-            is_central: rows.iter().map(|row| row.id == row.halo).collect(),
+            is_central: rows.iter().map(|row| row.is_central).collect(),
             n_bound: rows.iter().map(|row| row.n_bound).collect(),
             rank: ranks(&rows),
             host,
@@ -116,9 +117,14 @@ fn listed(table: &Table, spheres: Option<&Table>) -> Option<Vec<SoapRow>> {
         Some(spheres) => spheres.integers("id")?.into_iter().zip(0..).collect(),
         None => HashMap::new(),
     };
+    let central = table.flags("is_central");
+    let is_central = |row: usize| central.as_ref().map_or(ids[row] == haloes[row], |flags| flags[row]);
+    // Spheres are those of haloes, at their centrals.
+    let of_halo = |row: usize| rows_of_spheres.get(&haloes[row]).copied().filter(|_| is_central(row));
     let row = |row: usize| SoapRow {
         row,
-        sphere_row: if is_own { Some(row) } else { rows_of_spheres.get(&ids[row]).copied() },
+        sphere_row: if is_own { Some(row) } else { of_halo(row) },
+        is_central: is_central(row),
         id: ids[row],
         halo: haloes[row],
         centre: centres[row],
@@ -129,13 +135,12 @@ fn listed(table: &Table, spheres: Option<&Table>) -> Option<Vec<SoapRow>> {
     Some((0..ids.len()).filter(|i| n_bound[*i] > 0).map(row).collect())
 }
 
-/// The row of the main clump of the halo of each, from 0; -1 for itself, or where it is not listed.
+/// The row of the central of the halo of each, from 0: a central has its own, as in SOAP since March 2025. -1 where it is not
+/// listed.
 fn hosts(rows: &[SoapRow]) -> Vec<i64> {
-    let mains: HashMap<i64, i64> =
-        rows.iter().zip(0..).filter(|(row, _)| row.id == row.halo).map(|(row, i)| (row.id, i)).collect();
-    let host =
-        |row: &SoapRow| if row.id == row.halo { -1 } else { mains.get(&row.halo).copied().unwrap_or(-1) };
-    rows.iter().map(host).collect()
+    let centrals: HashMap<i64, i64> =
+        rows.iter().zip(0..).filter(|(row, _)| row.is_central).map(|(row, i)| (row.halo, i)).collect();
+    rows.iter().map(|row| centrals.get(&row.halo).copied().unwrap_or(-1)).collect()
 }
 
 /// The place of each by falling bound mass in its halo, then by identifier.
@@ -198,4 +203,52 @@ fn spread(rows: &[SoapRow]) -> ([f64; 3], [f64; 3]) {
     let low = low.map(|x| if x.is_finite() { x } else { 0.0 });
     let side = |a: usize| if high[a] > low[a] { high[a] - low[a] } else { 1.0 };
     (low, std::array::from_fn(side))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Dimension, TableColumn, Values};
+
+    fn table(name: &str, columns: Vec<(&str, Values)>) -> Table {
+        let column = |(name, values): (&str, Values)| TableColumn {
+            name: name.into(),
+            dimension: Dimension::NONE,
+            description: String::new(),
+            values,
+        };
+        Table { name: name.into(), columns: columns.into_iter().map(column).collect() }
+    }
+
+    /// A halo of three clumps, the second of which is its central if there are flags, and one whose main clump binds nothing.
+    fn catalogue(flags: Option<Values>) -> Catalogue {
+        let mut clumps = vec![
+            ("id", Values::U64(vec![1, 2, 3, 4, 5])),
+            ("halo", Values::U64(vec![1, 1, 1, 4, 4])),
+            ("n_bound", Values::U64(vec![30, 90, 20, 0, 40])),
+            ("bound_mass", Values::F64(vec![3.0, 9.0, 2.0, 0.0, 4.0])),
+            ("most_bound_position", Values::F64x3(vec![[0.5; 3]; 5])),
+        ];
+        clumps.extend(flags.map(|flags| ("is_central", flags)));
+        let haloes = vec![("id", Values::U64(vec![1, 4])), ("mass_200_crit", Values::F64(vec![20.0, 5.0]))];
+        Catalogue { attributes: Vec::new(), tables: vec![table("clumps", clumps), table("haloes", haloes)] }
+    }
+
+    #[test]
+    fn centrals_are_those_of_the_table_or_else_main_clumps() {
+        let plain = catalogue(None);
+        let rows = Subhaloes::new(&plain).expect("rows");
+        assert_eq!(rows.id, [1, 2, 3, 5]);
+        assert_eq!(rows.is_central, [true, false, false, false]);
+        assert_eq!(rows.host, [0, 0, 0, -1], "the main clump of the second halo is not listed");
+        assert_eq!(rows.sphere_rows, [Some(0), None, None, None]);
+        for flags in [Values::U8(vec![0, 1, 0, 0, 1]), Values::U64(vec![0, 1, 0, 0, 1])] {
+            let flagged = catalogue(Some(flags));
+            let rows = Subhaloes::new(&flagged).expect("rows");
+            assert_eq!(rows.is_central, [false, true, false, true]);
+            assert_eq!(rows.host, [1, 1, 1, 3]);
+            assert_eq!(rows.sphere_rows, [None, Some(0), None, Some(1)]);
+            assert_eq!(rows.rank, [1, 0, 2, 0]);
+        }
+    }
 }
