@@ -12,6 +12,7 @@ use crate::report::{
     CatalogueTotals, NodeLoad, RankReport, Recorder, summary_json, summary_text, trace, workers_json,
     workers_text,
 };
+use inselberg::error::ParticleMeshError;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::phew::image;
 use inselberg::phew::run::ChosenField;
@@ -55,21 +56,23 @@ pub enum PhewInput {
 impl PhewInput {
     /// Collective: reads the headers of the input of `job`.
     pub fn read_headers(job: &PhewJob, comm: &Comm) -> Result<InputFacts, CommandError> {
-        let read = || -> Result<InputFacts, CommandError> {
-            match job.particles.is_forced || is_of_particles(job) {
-                true => {
-                    check_without_cells(job)?;
-                    Ok(read_particle_headers_with(std::slice::from_ref(&job.input), &job.defaults)?)
-                }
-                false => {
-                    let facts = inselberg_io::read_headers_with(&job.input, &job.grid)?;
-                    check_with_cells(job)?;
-                    missing_threshold::check(job, &facts)?;
-                    Ok(facts)
-                }
-            }
+        let read = || match job.particles.is_forced || is_of_particles(job) {
+            true => Self::read_particles(job),
+            false => Self::read_cells(job),
         };
         shared(comm, read).map_err(agreed_error)
+    }
+
+    fn read_particles(job: &PhewJob) -> Result<InputFacts, CommandError> {
+        check_without_cells(job)?;
+        Ok(read_particle_headers_with(std::slice::from_ref(&job.input), &job.defaults)?)
+    }
+
+    fn read_cells(job: &PhewJob) -> Result<InputFacts, CommandError> {
+        let facts = inselberg_io::read_headers_with(&job.input, &job.grid)?;
+        check_with_cells(job)?;
+        missing_threshold::check(job, &facts)?;
+        Ok(facts)
     }
 
     /// Opens the input of `job` from its headers.
@@ -85,7 +88,12 @@ impl PhewInput {
         };
         let shape = shape.map_err(|error| CommandError::of_call(&job.input, &error))?;
         let on_mesh = particles.on_mesh(&shape);
-        let on_mesh = on_mesh.map_err(|error| CommandError::about(&job.input, error.with_flags()))?;
+        let on_mesh = on_mesh.map_err(|error| match (&error, may_be_image(job)) {
+            (ParticleMeshError::NoBox, true) => {
+                CommandError::about(&job.input, format!("{}, or --image for pixels", error.with_flags()))
+            }
+            _ => CommandError::about(&job.input, error.with_flags()),
+        })?;
         Ok(Self::Particles { particles, made, shape, on_mesh: Box::new(on_mesh) })
     }
 
@@ -137,11 +145,15 @@ fn is_of_particles(job: &PhewJob) -> bool {
 /// Checks that nothing is asked for on the command line that needs cells.
 fn check_without_cells(job: &PhewJob) -> Result<(), CommandError> {
     let Some((name, value)) = &job.particles.of_cells else { return Ok(()) };
-    let is_image = || inselberg_io::recognises(&job.input, &FieldDefaults { is_image: true, ..job.grid });
-    let image = if is_image() { ", or --image for pixels" } else { "" };
+    let given = format!("--{name} {value}");
     let problem =
-        format!("--{name} {value} for particles without cells; expected it for a snapshot with cells{image}");
+        format!("{} for particles without cells; expected it for a snapshot with cells", given.trim_end());
     Err(CommandError::about(&job.input, problem))
+}
+
+/// Whether an input of particles is an array that may be an image as well.
+fn may_be_image(job: &PhewJob) -> bool {
+    inselberg_io::recognises(&job.input, &FieldDefaults { is_image: true, ..job.grid })
 }
 
 /// Checks that nothing is asked for on the command line that needs particles without cells.

@@ -293,3 +293,17 @@ pub(crate) fn divide_by_volumes(field: &mut AmrField, unit: f64) {
         out.iter_mut().for_each(|rho| *rho /= unit);
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_matter_is_all_that_has_mass() {
+        use Family::{Cloud, DarkMatter, Debris, Gas, Other, Star, Tracer};
+        for family in [Gas, DarkMatter, Star, Cloud, Debris, Other, Tracer] {
+            assert_eq!(Deposited::All.takes(family), family != Tracer, "{family:?}");
+            assert_eq!(Deposited::DarkMatter.takes(family), family == DarkMatter, "{family:?}");
+        }
+    }
+}

@@ -92,24 +92,27 @@ impl ThresholdsInForce {
     /// Brings the attributes of a catalogue that states origins up to date after a new cut.
     pub(crate) fn update(&self, attributes: &mut Vec<(String, Attribute)>) {
         let is_origin = |name: &str| ORIGINS.contains(&name);
-        if attributes.iter().any(|(name, _)| is_origin(name)) {
-            attributes.retain(|(name, _)| !is_origin(name) && name != "threshold_unit");
-            attributes.extend(self.attributes());
+        if let Some(first) = attributes.iter().position(|(name, _)| is_origin(name)) {
+            attributes.retain(|(name, _)| !is_origin(name));
+            let origins = self.origins().map(|(name, origin)| (name.into(), Attribute::Text(origin.into())));
+            attributes.splice(first..first, origins);
         }
     }
 }
 
-/// Marks thresholds of a stored catalogue as given, where it states origins: persistence and saddle.
+/// Marks thresholds of a stored catalogue as given, where it states origins: persistence and saddle. Without a saddle threshold
+/// before, its origin follows the others.
 pub(crate) fn mark_given(attributes: &mut Vec<(String, Attribute)>, [persistence, saddle]: [bool; 2]) {
-    let [density, relevance, of_saddle] = ORIGINS;
-    if !attributes.iter().any(|(name, _)| name == density) {
+    let Some(last) = attributes.iter().rposition(|(name, _)| ORIGINS.contains(&name.as_str())) else {
         return;
-    }
-    for name in
-        [(relevance, persistence), (of_saddle, saddle)].iter().filter(|(_, is_new)| *is_new).map(|x| x.0)
-    {
-        attributes.retain(|(known, _)| known != name);
-        attributes.push((name.into(), Attribute::Text("given".into())));
+    };
+    let [_, relevance, of_saddle] = ORIGINS;
+    for (name, _) in [(relevance, persistence), (of_saddle, saddle)].iter().filter(|(_, is_new)| *is_new) {
+        let given = Attribute::Text("given".into());
+        match attributes.iter_mut().find(|(known, _)| known == name) {
+            Some((_, origin)) => *origin = given,
+            None => attributes.insert(last + 1, ((*name).into(), given)),
+        }
     }
 }
 
