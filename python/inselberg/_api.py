@@ -371,7 +371,10 @@ def phew(
     ``gamma``
         The ratio of specific heats of gas cells. By default that of the output, and 5/3 where it states none above 1.
 
-    Densities and masses are in code units. On the mesh or graph of particles, densities are in units of their mean.
+    Particles and the matter of cosmological outputs need no ``density`` and no ``saddle``; docs/using.md has the defaults.
+
+    Densities and masses are in code units. On the mesh or graph of particles, thresholds are in mean densities of matter, or of the
+    particles where the output states no cosmology or no units.
     """
     return _engine(threads, comm).phew(source, field, **options)
 
