@@ -222,6 +222,7 @@ pub fn field_choice(name: &str) -> FieldChoice {
         "auto" => FieldChoice::Auto,
         "cic" => FieldChoice::Cic,
         "cic-ramses" => FieldChoice::CicRamses,
+        "matter" => FieldChoice::Matter,
         name => FieldChoice::Named(name.into()),
     }
 }

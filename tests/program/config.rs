@@ -267,6 +267,16 @@ fn thresholds_that_are_not_given_are_left_to_the_input() {
     let low =
         job(without, &[("saddle-threshold", &(0.5 * least).to_string())]).expect_err("too low").to_string();
     assert!(low.contains(&format!("at least the density threshold {least}")), "{low}");
+    let options = |flags: &[(&str, &str)]| match job(without, flags).expect("whole").work {
+        CommandJob::Phew(series) => series.options,
+        _ => panic!("phew"),
+    };
+    // A density threshold alone is a run without the saddle pass, also where it has the value of the default.
+    let (plain, given) = (options(&[]), options(&[("density-threshold", defaults::DENSITY.text)]));
+    assert!(
+        plain.contains("--saddle-threshold") && !given.contains("--saddle-threshold"),
+        "{plain} / {given}"
+    );
 }
 
 fn fof(toml: &str, flags: &[(&str, &str)]) -> Result<FofJob, String> {
