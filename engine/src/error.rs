@@ -130,6 +130,12 @@ pub enum RunError {
     /// The input does not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// No density threshold, and none that suits.
+    #[error("no density threshold is given, and no default is known {why}")]
+    NoDefaultThreshold {
+        /// Where none is known.
+        why: String,
+    },
     /// A density threshold below 0 where there is no difference, or no field of cells.
     #[error("density threshold {0}: expected 0 or more, or a relevance by difference in a field of cells")]
     NegativeThreshold(f64),

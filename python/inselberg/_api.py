@@ -31,13 +31,10 @@ if TYPE_CHECKING:
 _Made = TypeVar("_Made")
 
 
-class _Thresholds(TypedDict):
-    density: float
-
-
-class PhewOptions(_Thresholds, total=False):
+class PhewOptions(TypedDict, total=False):
     """Keywords of PHEW."""
 
+    density: Optional[float]
     relevance: Optional[float]
     difference: Optional[float]
     saddle: Optional[float]
@@ -96,7 +93,7 @@ class Engine:
         field: Any = None,
         /,
         *,
-        density: float,
+        density: Optional[float] = None,
         relevance: Optional[float] = None,
         difference: Optional[float] = None,
         saddle: Optional[float] = None,
@@ -185,7 +182,7 @@ class Engine:
         options.update(min_radius=min_radius, min_particles=min_particles, with_particles=with_particles)
 
         def request() -> Any:
-            graph = source.graph() if isinstance(source, Particles) else source
+            graph = source.graph(neighbours=32) if isinstance(source, Particles) else source
             if not isinstance(graph, ParticleGraph):
                 message = f"{type(source).__name__} instead of particles; expected opened particles or their graph"
                 raise InvalidArgumentError(message)
@@ -374,7 +371,10 @@ def phew(
     ``gamma``
         The ratio of specific heats of gas cells. By default that of the output, and 5/3 where it states none above 1.
 
-    Densities and masses are in code units. On the mesh or graph of particles, densities are in units of their mean.
+    Particles and the matter of cosmological outputs need no ``density`` and no ``saddle``; docs/using.md has the defaults.
+
+    Densities and masses are in code units. On the mesh or graph of particles, thresholds are in mean densities of matter, or of the
+    particles where the output states no cosmology or no units.
     """
     return _engine(threads, comm).phew(source, field, **options)
 
@@ -534,7 +534,7 @@ def voids(
 ) -> VoidCatalogue:
     """Voids among particles, their zones and their hierarchy.
 
-    ``source`` is :class:`Particles` on disk, or their graph with another number of neighbours (:meth:`Particles.graph`).
+    ``source`` is :class:`Particles` on disk, which get 32 neighbours each, or their graph (:meth:`Particles.graph`).
 
     ``relevance``
         Zones with a smaller ratio of wall to least density are noise. 2 by default.

@@ -214,7 +214,7 @@ class Particles:
     def graph(
         self,
         *,
-        neighbours: int = 32,
+        neighbours: int = 16,
         given_density: bool = False,
         types: Sequence[int] = (1,),
         box: Optional[float] = None,

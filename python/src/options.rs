@@ -42,7 +42,7 @@ impl BoxOptions {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PhewOptions {
-    density: f64,
+    density: Option<f64>,
     relevance: Option<f64>,
     difference: Option<f64>,
     saddle: Option<f64>,
@@ -64,14 +64,13 @@ pub struct PhewOptions {
 
 impl PhewOptions {
     pub fn params(&self) -> Result<PhewParams, Error> {
-        let persistence = persistence(self.relevance, self.difference)?.unwrap_or(Persistence::Ratio(3.0));
-        let params = PhewParams::new(self.density)
-            .persistence(persistence)
+        let mut params = PhewParams::default()
             .mass(self.mass)
             .min_cells(self.min_cells)
             .min_particles(self.min_particles)
             .rules(rules(&self.rules)?);
-        let params = self.saddle.into_iter().fold(params, PhewParams::saddle);
+        params.persistence = persistence(self.relevance, self.difference)?;
+        (params.density, params.saddle) = (self.density, self.saddle);
         let params = if self.with_cells { params.with_cells() } else { params };
         let params = if self.with_particles { params.with_particles() } else { params };
         Ok(params.bound(self.bound()?))
@@ -129,7 +128,7 @@ impl CutOptions {
     /// For clumps that were just found.
     pub fn params(&self, old: &PhewParams) -> Result<PhewParams, Error> {
         let mut new = old.clone();
-        new.persistence = persistence(self.relevance, self.difference)?.unwrap_or(new.persistence);
+        new.persistence = persistence(self.relevance, self.difference)?.or(new.persistence);
         new.saddle = self.saddle.or(new.saddle);
         new.mass = self.mass.unwrap_or(new.mass);
         new.min_cells = self.min_cells.unwrap_or(new.min_cells);
@@ -223,6 +222,7 @@ pub fn field_choice(name: &str) -> FieldChoice {
         "auto" => FieldChoice::Auto,
         "cic" => FieldChoice::Cic,
         "cic-ramses" => FieldChoice::CicRamses,
+        "matter" => FieldChoice::Matter,
         name => FieldChoice::Named(name.into()),
     }
 }

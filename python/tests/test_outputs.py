@@ -209,6 +209,9 @@ def test_particles_equal_those_of_the_command(output, tmp_path):
     command("phew", output, "--particle-graph", "--neighbours", "20", *FLAGS, "-o", tmp_path / "graph.hdf5")
     graph = ib.open_particles(output).graph(neighbours=20)
     assert same_catalogues(ib.phew(graph, **THRESHOLDS), ib.read_catalogue(tmp_path / "graph.hdf5"))
+    for source, flag in [(ib.open_particles(output), ["--mesh-from-particles"]), (ib.open(output), [])]:
+        command("phew", output, *flag, "-o", tmp_path / "zero.hdf5")
+        assert same_catalogues(ib.phew(source), ib.read_catalogue(tmp_path / "zero.hdf5"))
     flags = ["--relevance-threshold", "1.2", "--wall-threshold", "0.3", "--neighbours", "20", "--with-particles"]
     command("voids", output, *flags, "-o", tmp_path / "voids.hdf5")
     voids = ib.voids(graph, relevance=1.2, wall=0.3, with_particles=True)

@@ -260,7 +260,7 @@ fn gas_is_laid_out_and_shapes_of_few_particles_are_masked() {
         &room,
         &crate::common::output("gas_2ranks"),
         "phew",
-        &["--properties", "all"],
+        &["--properties", "all", "--field", "density"],
         "soap.hdf5",
     );
     let clumps = catalogue.table("clumps").expect("clumps");

@@ -95,7 +95,7 @@ fn datasets_of_two_axes_are_images() {
     // Three columns may be positions; only the switch makes pixels of them.
     let three = format!("{file}:/three");
     let search = ["phew", &three, "-o", &room.path("d.csv"), "--density-threshold", "2"];
-    room.refuses(&search, &["/three", "particles without a mesh", "--image"]);
+    room.refuses(&search, &["/three", "(--box)", "--image for pixels"]);
     let values: Vec<f64> = (0..nx * 3).map(|i| value(i % nx, i / nx)).collect();
     check_image(&searched(&three, &to, &["--image"]), [nx, 3], &values, 2.0);
 }
@@ -113,7 +113,7 @@ fn other_shapes_and_options_are_refused_in_one_line() {
     };
     phew(&two, &[], &["[6, 4]", "two axes", "(--image)"]);
     room.refuses(&["info", &two], &["two axes", "(--image)"]);
-    phew(&three, &[], &["particles without a mesh", "--image for pixels"]);
+    phew(&three, &[], &["(--box)", "--image for pixels"]);
     phew(&cube, &["--image"], &["[4, 3, 2]: 3-D", "two axes: x and y"]);
     phew(&two, &["--image", "--spacing", "2"], &["spacing", "an image of pixels"]);
     phew(&two, &["--image", "--periodic", "z"], &["periodic axis z", "an image of pixels"]);

@@ -10,7 +10,7 @@ use std::process::Command;
 
 fn phew<'a>(input: &'a str, to: &'a str, folder: &'a str) -> Vec<&'a str> {
     let search = ["phew", input, "-o", to, "--density-threshold", "2", "--saddle-threshold", "200"];
-    [&search[..], &["--with-cells", "--yt", folder, "--vtk", folder]].concat()
+    [&search[..], &["--field", "density", "--with-cells", "--yt", folder, "--vtk", folder]].concat()
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn viewers_open_the_files() {
     let input = input.to_string_lossy().into_owned();
     let [to, yt, vtk] = ["clumps.hdf5", "yt", "vtk"].map(|name| room.path(name));
     let search = ["phew", &input, "-o", &to, "--density-threshold", "2", "--saddle-threshold", "200"];
-    done(&[&search[..], &["--with-cells", "--yt", &yt, "--vtk", &vtk]].concat());
+    done(&[&search[..], &["--field", "density", "--with-cells", "--yt", &yt, "--vtk", &vtk]].concat());
     for kind in ["fits", "ecsv"] {
         done(&["convert", &to, "--to", kind, "-o", &room.path(&format!("clumps.{kind}"))]);
     }

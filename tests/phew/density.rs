@@ -5,7 +5,7 @@ use crate::verify::meshes::{Field, any_field};
 use crate::verify::random::Random;
 use inselberg::density::LeafValues;
 use inselberg::density::read::read_mesh;
-use inselberg::density::{PointMasses, Scheme, deposit, read_dark_matter};
+use inselberg::density::{Deposited, PointMasses, Scheme, deposit, read_particles};
 use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::progress::Silent;
@@ -19,7 +19,7 @@ const SCHEMES: [Scheme; 2] = [Scheme::Conserving, Scheme::Ramses];
 /// Deposits a snapshot's dark matter.
 fn deposited(snapshot: &dyn Snapshot, scheme: Scheme) -> (AmrField, PointMasses) {
     let mesh = read_mesh(snapshot, None, LeafValues::NotNegative, &Silent).expect("a mesh").mesh;
-    let particles = read_dark_matter(snapshot, &Silent).expect("particles");
+    let particles = read_particles(snapshot, Deposited::DarkMatter, &Silent).expect("particles");
     (deposit(mesh, &particles, scheme, snapshot.header().boxlen, &Executor::default()), particles)
 }
 

@@ -233,7 +233,7 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
         field: FieldChoice::Auto,
         thresholds: Thresholds {
             density: 1.5,
-            persistence: params.persistence,
+            persistence: params.persistence.expect("given"),
             saddle: params.saddle,
             mass: 0.0,
             min_cells: 0,

@@ -40,7 +40,9 @@ fn ranks_and_threads_do_not_change_a_pixel() {
         let mut all = over_ranks(Comm::threads(n_ranks), |_, mut engine| {
             let snapshot = engine.open(output("gas_2ranks")).expect("opened");
             let params = params_of(GAS, Rules::Paper).with_projection(5);
-            let clumps = engine.phew_snapshot(&snapshot, &FieldChoice::Auto, &params).expect("clumps");
+            let clumps = engine
+                .phew_snapshot(&snapshot, &FieldChoice::Named("density".into()), &params)
+                .expect("clumps");
             let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
             let params = FofParams::default().with_projection();
             let groups = engine.fof_particles(&particles, &LinkingTypes::default(), &params).expect("groups");

@@ -7,11 +7,12 @@ use crate::facade::{over_ranks, params_of};
 use inselberg::executor::Executor;
 use inselberg::fof::{FofConfig, LinkingLength, run_fof};
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
+use inselberg::phew::defaults;
 use inselberg::phew::params::{PhewConfig, Thresholds};
 use inselberg::phew::run::{run, run_on_particles};
 use inselberg::{
-    Catalogue, Clumps, Comm, Engine, ErrorKind, FieldChoice, FofParams, Linking, LinkingTypes,
-    ParticleMeshParams, Persistence, PhewParams, Rules, Weights,
+    Catalogue, Cells, Clumps, Column, Comm, DensityUnit, Engine, ErrorKind, FieldChoice, FofParams, Geometry,
+    Linking, LinkingTypes, ParticleMeshParams, Persistence, PhewParams, Rules, Weights,
 };
 use inselberg_io::catalogue::CataloguePart;
 use inselberg_io::particles::open_particles;
@@ -20,9 +21,10 @@ fn whole(part: CataloguePart) -> Catalogue {
     part.gather(&Comm::solo()).expect("alone").expect("rank 0")
 }
 
-/// Brings the catalogue of all ranks to rank 0 and compares it there.
+/// Brings the catalogue of all ranks to rank 0 and compares it there. Only calls know which thresholds are defaults.
 fn check(found: &Clumps, expected: &Catalogue, what: &str) {
-    if let Some(found) = found.gather(0).expect("gathered") {
+    if let Some(mut found) = found.gather(0).expect("gathered") {
+        found.attributes.retain(|(name, _)| name != "threshold_unit" && !name.ends_with("_origin"));
         assert_same(&found, expected, what);
     }
 }
@@ -183,4 +185,33 @@ fn what_cannot_be_read_or_used_is_an_error_on_all_ranks() {
     assert!(both.to_string().contains("particle type 1 links and is attached"), "{both}");
     assert!(deep.to_string().contains("to 40; expected"), "{deep}");
     assert!(errors.iter().all(|of_rank| of_rank == &errors[0]));
+}
+
+/// Without thresholds particles and the matter of cosmological outputs have the documented ones; others have none.
+#[test]
+fn defaults_are_thresholds_of_matter() {
+    let mut engine = Engine::builder().threads(2).build().expect("an engine");
+    let (none, auto) = (PhewParams::default(), FieldChoice::Auto);
+    let [density, saddle] = [defaults::DENSITY.value, defaults::SADDLE.value];
+    let snapshot = engine.open(output("gas_2ranks")).expect("opened");
+    let found = engine.phew_snapshot(&snapshot, &auto, &none).expect("clumps");
+    let given = PhewParams::new(density).saddle(saddle);
+    let same = engine.phew_snapshot(&snapshot, &FieldChoice::Named("rho".into()), &given).expect("clumps");
+    assert!(found.n_haloes() > 10 && found.n_haloes() == same.n_haloes(), "{}", found.n_haloes());
+    let (said, of_given) = (found.thresholds(), same.thresholds());
+    assert_eq!((said.density.value, said.density.is_default), (density, true));
+    assert_eq!((of_given.density.value, of_given.density.is_default), (density, false));
+    assert_eq!((said.unit, said.saddle.map(|s| s.value)), (DensityUnit::MeanMatter, Some(saddle)));
+    assert!(found.recut(&none).is_ok());
+    for (field, rules, part) in [
+        (FieldChoice::Named("density".into()), Rules::Paper, "not all matter"),
+        (FieldChoice::Cic, Rules::Paper, "part of the matter"),
+        (auto, Rules::Ramses, "by RAMSES's rules"),
+    ] {
+        let error = engine.phew_snapshot(&snapshot, &field, &none.clone().rules(rules)).expect_err(part);
+        assert!(error.to_string().contains(part) && error.kind() == ErrorKind::InvalidArgument, "{error}");
+    }
+    let cells = Cells::from_leaves(Geometry::cube(1.0), &[1], &[[0, 0, 0]]).expect("a cell");
+    let error = engine.phew(&cells, Column::from(&[3.0][..]), &none).expect_err("no unit").to_string();
+    assert!(error.contains("no default is known for cells in memory"), "{error}");
 }

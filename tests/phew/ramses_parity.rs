@@ -9,7 +9,7 @@ use crate::common::compare::{assert_same, assert_same_table};
 use crate::common::ramses_catalogue::{labels, rows};
 use inselberg::density::LeafValues;
 use inselberg::density::read::read_mesh;
-use inselberg::density::{deposit_with_gas, read_dark_matter};
+use inselberg::density::{Deposited, deposit_with_gas, read_particles};
 use inselberg::executor::Executor;
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
@@ -282,7 +282,7 @@ fn check_deposit(output: &Path) -> f64 {
     let snapshot = crate::common::open(output);
     let [density, rho] = ["density", "rho"]
         .map(|f| read_mesh(&*snapshot, Some(f), LeafValues::NotNegative, &Silent).expect("a mesh"));
-    let particles = read_dark_matter(&*snapshot, &Silent).expect("particles");
+    let particles = read_particles(&*snapshot, Deposited::DarkMatter, &Silent).expect("particles");
     let ours = deposit_with_gas(density, &particles, snapshot.header().boxlen, &Executor::default());
     let (mut furthest, mut n) = (0.0f64, 0);
     rho.mesh.for_each_cell(0..rho.mesh.supers().len(), |_, _, cell, is_leaf| {

@@ -2,6 +2,7 @@
 
 use inselberg::Linking;
 use inselberg::phew::Rules;
+use inselberg::phew::defaults;
 use inselberg::phew::params::{FieldChoice, Persistence};
 use inselberg::{BoundRequest, PotentialChoice, PropertyChoice};
 use inselberg_cli::config::{
@@ -110,9 +111,7 @@ fn phew(toml: &str, flags: &[(&str, &str)]) -> PhewJob {
 #[test]
 fn defaults_are_the_documented_ones() {
     let phew = phew(WHOLE, &[]);
-    assert_eq!(phew.phew.density, 80.0);
-    assert_eq!(phew.phew.persistence, Persistence::Ratio(3.0));
-    assert_eq!(phew.phew.saddle, None);
+    assert_eq!((phew.phew.density, phew.phew.persistence, phew.phew.saddle), (Some(80.0), None, None));
     assert_eq!(phew.phew.mass, 0.0);
     assert_eq!((phew.field, phew.phew.rules), (FieldChoice::Auto, Rules::Paper));
     assert_eq!((phew.launch.ranks.get(), phew.launch.stall_timeout), (1, Some(Duration::from_secs(600))));
@@ -139,7 +138,7 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
     let job = job(&toml, &[("relevance-threshold", "5"), ("field", "pressure")]).expect("whole");
     assert_eq!(job.common.threads.map(usize::from), Some(3));
     let phew = first_of(job);
-    assert_eq!(phew.phew.persistence, Persistence::Ratio(5.0));
+    assert_eq!(phew.phew.persistence, Some(Persistence::Ratio(5.0)));
     assert_eq!(phew.phew.rules, Rules::Ramses);
     assert_eq!(phew.field, FieldChoice::Named("pressure".into()));
 }
@@ -148,7 +147,9 @@ fn flags_win_over_the_file_and_the_file_over_defaults() {
 fn a_relevance_is_a_ratio_or_a_difference() {
     let persistence = |toml: &str, flags: &[(&str, &str)]| -> Result<Persistence, String> {
         match job(toml, flags).map_err(|error| error.to_string())?.work {
-            CommandJob::Phew(series) => Ok(series.jobs[0].phew.persistence),
+            CommandJob::Phew(series) => {
+                Ok(series.jobs[0].phew.persistence.unwrap_or(Persistence::Ratio(3.0)))
+            }
             _ => panic!("phew"),
         }
     };
@@ -250,9 +251,32 @@ fn thresholds_out_of_range_are_named_wherever_they_come_from() {
 
 #[test]
 fn what_is_missing_is_named_with_its_flag_and_its_key() {
-    let error = job("[phew]\ninput = 'in'\noutput = 'out'\n", &[]).expect_err("no threshold").to_string();
-    let how = "--density-threshold or `density_threshold` under [phew] of a --config file";
-    assert_eq!(error, format!("phew needs a density threshold; give {how}"));
+    let error = job("[phew]\ninput = 'in'\n", &[]).expect_err("no output").to_string();
+    let how = "--output or `output` under [phew] of a --config file";
+    assert_eq!(error, format!("phew needs an output; give {how}"));
+}
+
+#[test]
+fn thresholds_that_are_not_given_are_left_to_the_input() {
+    let without = "[phew]\ninput = 'in'\noutput = 'out.hdf5'\n";
+    let none = phew(without, &[]).phew;
+    assert_eq!((none.density, none.persistence, none.saddle), (None, None, None));
+    let saddle = phew(without, &[("saddle-threshold", "150")]).phew;
+    assert_eq!((saddle.density, saddle.saddle), (None, Some(150.0)));
+    let least = defaults::DENSITY.value;
+    let low =
+        job(without, &[("saddle-threshold", &(0.5 * least).to_string())]).expect_err("too low").to_string();
+    assert!(low.contains(&format!("at least the density threshold {least}")), "{low}");
+    let options = |flags: &[(&str, &str)]| match job(without, flags).expect("whole").work {
+        CommandJob::Phew(series) => series.options,
+        _ => panic!("phew"),
+    };
+    // A density threshold alone is a run without the saddle pass, also where it has the value of the default.
+    let (plain, given) = (options(&[]), options(&[("density-threshold", defaults::DENSITY.text)]));
+    assert!(
+        plain.contains("--saddle-threshold") && !given.contains("--saddle-threshold"),
+        "{plain} / {given}"
+    );
 }
 
 fn fof(toml: &str, flags: &[(&str, &str)]) -> Result<FofJob, String> {

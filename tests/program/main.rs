@@ -43,3 +43,4 @@ mod view;
 mod voids;
 #[cfg(not(feature = "numa"))]
 mod without_numa;
+mod zero_options;

@@ -47,7 +47,7 @@ fn dark_matter(input: &dyn ParticleInput) -> Columns {
     columns
 }
 
-/// Thresholds are in means of the dark matter on the mesh, all else in the units of the snapshot.
+/// Thresholds are in means of the matter of SWIFT's cosmology, all else in the units of the snapshot.
 #[test]
 #[cfg(feature = "hdf5")]
 fn swift_s_snapshot_in_its_units() {
@@ -59,13 +59,16 @@ fn swift_s_snapshot_in_its_units() {
     let mass = dark_matter(input.as_ref()).mass.expect("masses");
     let real = |name: &str| real(&one, name);
     let mean = mass.iter().sum::<f64>() / real("boxlen").powi(3);
-    assert!((real("mean_density") / mean - 1.0).abs() < 1e-12);
+    let matter = input.about().matter.expect("a cosmology").all;
+    assert_eq!(real("mean_density"), matter);
+    assert_eq!(one.attribute("threshold_unit"), Some(&Attribute::Text("mean matter density".into())));
     assert_eq!(real("density_threshold"), 40.0 * real("mean_density"));
     assert_eq!(real("saddle_threshold"), 200.0 * real("mean_density"));
     assert_eq!((real("unit_length"), real("unit_density")), (units.length, units.density));
     let clumps = one.table("clumps").expect("clumps");
     let peak = clumps.reals("density_peak").expect("densities");
-    assert!(peak.iter().all(|rho| *rho > 40.0 * mean), "{peak:?}");
+    assert!(peak.iter().all(|rho| *rho > 40.0 * matter), "{peak:?}");
+    assert!((mean / matter - 1.0).abs() < 1e-3, "all matter is dark here: {mean} of {matter}");
     let heaviest = clumps.reals("mass").expect("masses").iter().copied().fold(0.0, f64::max);
     assert!(heaviest > 5.0 * mass[0] && heaviest < mass.iter().sum(), "{heaviest}");
 }
@@ -164,10 +167,12 @@ fn what_does_not_suit_is_refused_in_one_line() {
         &["5000 particles", "--particle-types"],
     );
     refuses(&[FLAG, "--box", "18", "--particle-types", "0,0,0,0,0,0,0"], &["at least one kind"]);
-    refuses(&[], &["box.npy", "particles without a mesh", "--mesh-from-particles"]);
-    refuses(&["--m-refine", "4"], &["--m-refine", "--mesh-from-particles"]);
-    refuses(&["--box", "18"], &["--box", "--mesh-from-particles"]);
-    room.refuses(&["phew", &npy, FLAG, "--box", "18", "-o", &to], &["density threshold"]);
+    refuses(&[], &["box.npy", "(--box)"]);
+    refuses(&["--box", "18", "--field", "rho"], &["box.npy", "--field rho", "particles without cells"]);
+    refuses(&["--box", "18", "--spacing", "2"], &["box.npy", "--spacing 2", "particles without cells"]);
+    let cells = crate::common::output("dm_1rank").to_string_lossy().into_owned();
+    let refine = ["phew", &cells, "-o", &to, "--m-refine", "4"];
+    room.refuses(&refine, &["output_00002", "--m-refine 4 for cells", "--mesh-from-particles"]);
     #[cfg(feature = "hdf5")]
     {
         let junk = room.path("junk.hdf5");

@@ -72,7 +72,7 @@ fn what_does_not_suit_a_graph_is_refused() {
     refuses(&[FLAG], &["box.npy", "(--box)"]);
     refuses(&[FLAG, "--box", SIDE, "--neighbours", "255"], &["--neighbours", "1 to 254"]);
     refuses(&[FLAG, "--box", SIDE, "--mesh-from-particles"], &[FLAG, "without --mesh-from-particles"]);
-    refuses(&[FLAG, "--box", SIDE, "--m-refine", "4"], &["--m-refine", "--mesh-from-particles alone"]);
+    refuses(&[FLAG, "--box", SIDE, "--m-refine", "4"], &["--m-refine", "without --particle-graph"]);
     refuses(&[FLAG, "--box", SIDE, "--field", "cic"], &["--field", "auto with --particle-graph"]);
     refuses(&[FLAG, "--box", SIDE, "--with-cells"], &["table of cells", "expected a mesh"]);
     refuses(&[FLAG, "--box", SIDE, "--levels", "3:5"], &["levels", "expected a mesh"]);

@@ -93,8 +93,8 @@ fn the_json_summary_counts_what_is_in_the_catalogue() {
 fn the_segmented_field_and_its_choice_are_told() {
     let (room, input) = (Room::new(), text(&crate::common::output("gas_2ranks")));
     let (to, picture) = (room.path("c.csv"), room.path("p.svg"));
-    let names = "velocity_x, velocity_y, velocity_z, pressure; rho, potential, force_x, force_y, force_z; cic, cic-ramses";
-    let said = format!("density (hydro), chosen by auto from density, {names}");
+    let names = "velocity_x, velocity_y, velocity_z, pressure; rho, potential, force_x, force_y, force_z; cic, cic-ramses, matter";
+    let said = format!("rho (grav), chosen by auto from density, {names}");
     let told = done(&phew_args(&input, &to, "2"));
     assert!(told.starts_with(&format!("field             {said}\n")), "{told}");
     if cfg!(feature = "plot") {
@@ -223,7 +223,8 @@ fn densities_that_are_none_are_refused() {
         let (room, input) = (Room::new(), tempfile::tempdir().expect("a folder"));
         let output = text(&with_density(input.path(), value));
         let parts = ["hydro_00002.out00001", "density", &format!("is {said};"), "expected", "of level"];
-        room.refuses(&phew_args(&output, &room.path("c.csv"), "2"), &parts);
+        let to = room.path("c.csv");
+        room.refuses(&[&phew_args(&output, &to, "2")[..], &["--field", "density"]].concat(), &parts);
     }
 }
 
@@ -442,7 +443,8 @@ fn an_interrupted_run_leaves_nothing() {
 fn gas_is_measured_as_the_options_say() {
     let (room, input) = (Room::new(), text(&crate::common::output("gas_2ranks")));
     let (to, cut) = (room.path(&format!("a.{}", ending())), room.path(&format!("b.{}", ending())));
-    done(&[&phew_args(&input, &to, "2")[..], &["--properties", "gas", "--gamma", "1.4"]].concat());
+    let gas = ["--field", "density", "--properties", "gas", "--gamma", "1.4"];
+    done(&[&phew_args(&input, &to, "2")[..], &gas].concat());
     let catalogue = read(Path::new(&to)).expect("a catalogue");
     assert_eq!(catalogue.attribute("gas_adiabatic_index"), Some(&Attribute::Real(1.4)));
     assert!(catalogue.attribute("unbind_potential").is_none());

@@ -15,6 +15,7 @@ use super::out;
 use super::preflight;
 use crate::config::{Common, InfoJob};
 use crate::report::{DisplayUnits, UnitChoice};
+use inselberg::Rules;
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::catalogue::info::{describe, describe_in};
 use inselberg_io::particles::{file_of, open_particles};
@@ -95,9 +96,11 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     }
     let snapshot = open_from(&read_headers_with(&job.input, &job.grid)?);
     let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
-    let octs = content.levels.octs();
-    let thresholds =
-        job.thresholds.then(|| ThresholdAdvice::read(job, snapshot.as_ref(), octs, common)).transpose()?;
+    let (octs, field) = (content.levels.octs(), (&job.field, Rules::Paper));
+    let thresholds = job
+        .thresholds
+        .then(|| ThresholdAdvice::read(&job.input, field, snapshot.as_ref(), octs, common.quiet))
+        .transpose()?;
     let staged = staged_plot(job, snapshot.header(), thresholds.as_ref())?;
     let (header, path) = (snapshot.header(), job.input.display().to_string());
     out::finish(

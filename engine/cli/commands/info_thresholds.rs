@@ -4,20 +4,22 @@ use super::fault::{CommandError, warn};
 use super::flags::NamesFlags;
 use super::grouped::grouped;
 use super::memory;
-use crate::config::{Common, InfoJob};
 use crate::report::four_digits;
 use inselberg::executor::Executor;
+use inselberg::phew::defaults;
 use inselberg::phew::distribution::{AboveDensity, DensityDistribution, distribution};
 use inselberg::phew::run::ChosenField;
+use inselberg::{FieldChoice, Rules};
 use inselberg_comm::Comm;
 use inselberg_io::{Header, Snapshot};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Multiples of the mean matter density, in cosmological runs.
 const COSMOLOGICAL: [(f64, &str); 2] = [
-    (80.0, "80 mean matter densities: the usual density threshold for haloes in cosmological runs"),
-    (200.0, "200 mean matter densities: the usual saddle threshold, about that of virialised haloes"),
+    (defaults::DENSITY.value, "the default density threshold for haloes in cosmological runs"),
+    (defaults::SADDLE.value, "the default saddle threshold there, about that of virialised haloes"),
 ];
 /// Multiples of the mean of the box, in other runs.
 const OF_THE_MEAN: [(f64, &str); 2] = [
@@ -45,19 +47,20 @@ pub struct ThresholdAdvice {
 }
 
 impl ThresholdAdvice {
-    /// Reads the density.
+    /// Reads the density of an output with `octs` octs.
     pub fn read(
-        job: &InfoJob,
+        input: &Path,
+        field: (&FieldChoice, Rules),
         snapshot: &dyn Snapshot,
         octs: u64,
-        common: Common,
+        is_quiet: bool,
     ) -> Result<Self, CommandError> {
-        memory::check_octs(job.input.display(), octs, 1)?;
-        let (field, distribution) = distribution(snapshot, &job.field, &Comm::solo(), &Executor::default())
-            .map_err(|error| CommandError::about(&job.input, error.with_flags()))?;
+        memory::check_octs(input.display(), octs, 1)?;
+        let (field, distribution) = distribution(snapshot, field, &Comm::solo(), &Executor::default())
+            .map_err(|error| CommandError::about(input, error.with_flags()))?;
         let above = distribution.above();
-        if above.is_empty() && !common.quiet {
-            warn(format!("{}: no leaf of {} is denser than 0", job.input.display(), field.field.name));
+        if above.is_empty() && !is_quiet {
+            warn(format!("{}: no leaf of {} is denser than 0", input.display(), field.field.name));
         }
         let rows = rows(&above, snapshot.header(), distribution.mean());
         let relevance = match field.field.family {
@@ -65,6 +68,12 @@ impl ThresholdAdvice {
             _ => (3.0, "suits densities from particles, which are noisy; RAMSES's default is 2"),
         };
         Ok(Self { field, distribution, rows, relevance })
+    }
+
+    /// The suggested densities by rising density, each with its reason, in one line.
+    pub fn sentence(&self) -> String {
+        let row = |(row, why): &(AboveDensity, &str)| format!("{} ({why})", four_digits(row.density));
+        self.rows.iter().map(row).collect::<Vec<_>>().join(", ")
     }
 
     /// A table, one threshold per line.

@@ -29,6 +29,7 @@ mod log;
 mod log_file;
 mod manual;
 mod memory;
+mod missing_threshold;
 mod out;
 mod parse;
 mod phew;

@@ -66,7 +66,7 @@ impl SnapshotJob for PhewJob {
         check_memory(self, &input, process)?;
         // Only the first process makes files.
         if process.is_first {
-            check_outputs(self)?;
+            check_outputs(self, &input)?;
         }
         Ok(input)
     }
@@ -183,7 +183,7 @@ fn lists_of(job: &PhewJob) -> &'static [&'static str] {
     if job.soap.is_some() { &["clumps", "haloes", "members"] } else { &["clumps", "haloes"] }
 }
 
-fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
+fn check_outputs(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
     let named = [
         ("catalogue", &job.output),
         ("RAMSES text", &job.ramses_text),
@@ -196,8 +196,8 @@ fn check_outputs(job: &PhewJob) -> Result<(), CommandError> {
     ];
     // An input given by its info file is the folder around it, whose files must not be replaced.
     let file = file_of(&job.input);
-    let input = match job.from_particles {
-        None if file.is_file() => preflight::parent(file),
+    let input = match input {
+        PhewInput::Cells(_) if file.is_file() => preflight::parent(file),
         _ => file,
     };
     let mut places = vec![("input", file), ("input", input)];

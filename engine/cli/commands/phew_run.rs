@@ -4,6 +4,7 @@ use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
 use super::grouped::grouped;
+use super::missing_threshold;
 #[cfg(feature = "plot")]
 use super::pictures;
 use crate::config::{FromParticles, PhewJob};
@@ -11,20 +12,23 @@ use crate::report::{
     CatalogueTotals, NodeLoad, RankReport, Recorder, summary_json, summary_text, trace, workers_json,
     workers_text,
 };
+use inselberg::error::ParticleMeshError;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::phew::image;
 use inselberg::phew::run::ChosenField;
 #[cfg(feature = "plot")]
 use inselberg::stage::Stage;
-use inselberg::{Clumps, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot};
+use inselberg::{
+    Clumps, DensityUnit, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot, Persistence,
+    ThresholdInForce, ThresholdsInForce,
+};
 use inselberg_comm::agree::share_of_rank;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
-    PARTICLE_READERS, ParticleHeader, ParticleInput, file_of, read_particle_headers,
-    read_particle_headers_with,
+    PARTICLE_READERS, ParticleHeader, ParticleInput, file_of, read_particle_headers_with,
 };
 use inselberg_io::staging::{Staged, stage_file};
 use inselberg_io::{FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
@@ -52,18 +56,31 @@ pub enum PhewInput {
 impl PhewInput {
     /// Collective: reads the headers of the input of `job`.
     pub fn read_headers(job: &PhewJob, comm: &Comm) -> Result<InputFacts, CommandError> {
-        let read = || match job.from_particles {
-            Some(_) => Ok(read_particle_headers_with(std::slice::from_ref(&job.input), &job.defaults)?),
-            None => Self::read_cell_headers(&job.input, &job.grid),
+        let read = || match job.particles.is_forced || is_of_particles(job) {
+            true => Self::read_particles(job),
+            false => Self::read_cells(job),
         };
         shared(comm, read).map_err(agreed_error)
     }
 
+    fn read_particles(job: &PhewJob) -> Result<InputFacts, CommandError> {
+        check_without_cells(job)?;
+        Ok(read_particle_headers_with(std::slice::from_ref(&job.input), &job.defaults)?)
+    }
+
+    fn read_cells(job: &PhewJob) -> Result<InputFacts, CommandError> {
+        let facts = inselberg_io::read_headers_with(&job.input, &job.grid)?;
+        check_with_cells(job)?;
+        missing_threshold::check(job, &facts)?;
+        Ok(facts)
+    }
+
     /// Opens the input of `job` from its headers.
     pub fn open(job: &PhewJob, facts: &InputFacts) -> Result<Self, CommandError> {
-        let Some(made) = job.from_particles.clone() else {
+        if !facts.of_particles {
             return Ok(Self::Cells(OpenSnapshot::from_headers(facts)));
-        };
+        }
+        let made = job.particles.made.clone();
         let particles = OpenParticles::from_headers(facts.clone());
         let shape = match &made {
             FromParticles::Mesh(mesh) => mesh.config(),
@@ -71,7 +88,12 @@ impl PhewInput {
         };
         let shape = shape.map_err(|error| CommandError::of_call(&job.input, &error))?;
         let on_mesh = particles.on_mesh(&shape);
-        let on_mesh = on_mesh.map_err(|error| CommandError::about(&job.input, error.with_flags()))?;
+        let on_mesh = on_mesh.map_err(|error| match (&error, may_be_image(job)) {
+            (ParticleMeshError::NoBox, true) => {
+                CommandError::about(&job.input, format!("{}, or --image for pixels", error.with_flags()))
+            }
+            _ => CommandError::about(&job.input, error.with_flags()),
+        })?;
         Ok(Self::Particles { particles, made, shape, on_mesh: Box::new(on_mesh) })
     }
 
@@ -96,19 +118,6 @@ impl PhewInput {
         }
     }
 
-    fn read_cell_headers(path: &Path, grid: &FieldDefaults) -> Result<InputFacts, CommandError> {
-        let is_cells = inselberg_io::recognises(path, grid);
-        let is_particles = || PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path));
-        if !is_cells && file_of(path).exists() && is_particles() {
-            read_particle_headers(std::slice::from_ref(&path.to_path_buf()))?;
-            let is_array = inselberg_io::recognises(path, &FieldDefaults { is_image: true, ..*grid });
-            let image = if is_array { ", or --image for pixels" } else { "" };
-            let expected = format!("a snapshot with cells, --mesh-from-particles or --particle-graph{image}");
-            return Err(CommandError::about(path, format!("particles without a mesh; expected {expected}")));
-        }
-        Ok(inselberg_io::read_headers_with(path, grid)?)
-    }
-
     /// The header of the particles; `None` for a snapshot with cells.
     fn about(&self) -> Option<&ParticleHeader> {
         match self {
@@ -124,6 +133,34 @@ impl PhewInput {
             Self::Particles { on_mesh, .. } => on_mesh.as_ref(),
         }
     }
+}
+
+/// Whether an input has particles and no cells.
+fn is_of_particles(job: &PhewJob) -> bool {
+    let path = &job.input;
+    let has_cells = inselberg_io::recognises(path, &job.grid);
+    !has_cells && file_of(path).exists() && PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path))
+}
+
+/// Checks that nothing is asked for on the command line that needs cells.
+fn check_without_cells(job: &PhewJob) -> Result<(), CommandError> {
+    let Some((name, value)) = &job.particles.of_cells else { return Ok(()) };
+    let given = format!("--{name} {value}");
+    let problem =
+        format!("{} for particles without cells; expected it for a snapshot with cells", given.trim_end());
+    Err(CommandError::about(&job.input, problem))
+}
+
+/// Whether an input of particles is an array that may be an image as well.
+fn may_be_image(job: &PhewJob) -> bool {
+    inselberg_io::recognises(&job.input, &FieldDefaults { is_image: true, ..job.grid })
+}
+
+/// Checks that nothing is asked for on the command line that needs particles without cells.
+fn check_with_cells(job: &PhewJob) -> Result<(), CommandError> {
+    let Some((name, value)) = &job.particles.of_particles else { return Ok(()) };
+    let expected = "it for particles alone, or with --mesh-from-particles or --particle-graph";
+    Err(CommandError::about(&job.input, format!("--{name} {value} for cells; expected {expected}")))
 }
 
 /// How many octs of a snapshot one of `n_processes` processes reads, by the headers of the pieces.
@@ -244,6 +281,7 @@ fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
 /// The summary of a run.
 pub struct PhewSummary {
     field: ChosenField,
+    thresholds: ThresholdsInForce,
     assumed: AssumedUnits,
     totals: CatalogueTotals,
     costs: RunCosts,
@@ -273,6 +311,7 @@ impl PhewSummary {
             costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,
             // The mesh of particles knows one density, which may be named all the same.
             field: ChosenField { is_auto: job.field == FieldChoice::Auto, ..field },
+            thresholds: clumps.thresholds(),
             assumed,
             warnings,
             totals: CatalogueTotals::from_attributes(clumps.attributes()),
@@ -297,10 +336,14 @@ impl RunSummary for PhewSummary {
 
     fn text(&self) -> String {
         let summary = summary_text(&self.totals, &self.costs.stages, self.costs.peak_memory);
-        let selected = self.selected.text();
+        let (selected, thresholds) = (self.selected.text(), thresholds_text(&self.thresholds));
         let sky = self.sky.as_ref().map_or(String::new(), |sky| format!("{:<18}{sky}\n", "sky"));
-        let mut text =
-            format!("{:<18}{}\n{sky}{}{selected}{summary}", "field", self.field, self.assumed.text());
+        let mut text = format!(
+            "{:<18}{}\n{thresholds}{sky}{}{selected}{summary}",
+            "field",
+            self.field,
+            self.assumed.text()
+        );
         if let Some(ranks) = &self.costs.ranks {
             text = format!("{text}\n{}", ranks.text());
         }
@@ -319,6 +362,7 @@ impl RunSummary for PhewSummary {
     fn json(&self) -> serde_json::Value {
         let mut summary = summary_json(&self.totals, &self.costs.stages, self.costs.peak_memory);
         summary["field"] = field_json(&self.field);
+        summary["thresholds"] = thresholds_json(&self.thresholds);
         summary["assumed_units"] = self.assumed.json();
         summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();
@@ -326,6 +370,41 @@ impl RunSummary for PhewSummary {
         summary["workers"] = self.nodes.as_ref().map_or(serde_json::Value::Null, workers_json);
         summary
     }
+}
+
+/// One line for each threshold: its value, its unit, and whether it was given.
+fn thresholds_text(of: &ThresholdsInForce) -> String {
+    let density = |value: f64| match of.unit {
+        DensityUnit::Code => format!("{value} (code units)"),
+        unit => format!("{value} times the {unit}"),
+    };
+    let persistence = of.persistence.value;
+    let relevance = match persistence {
+        Persistence::Ratio(ratio) => ratio.to_string(),
+        Persistence::Difference(difference) => format!("difference {}", density(difference)),
+    };
+    let line = |name: &str, value: String, origin: &str| format!("{name:<18}{value}, {origin}\n");
+    let saddle = match &of.saddle {
+        Some(saddle) => line("saddle threshold", density(saddle.value), saddle.origin()),
+        None => format!("{:<18}none: every clump is its own halo\n", "saddle threshold"),
+    };
+    line("density threshold", density(of.density.value), of.density.origin())
+        + &line("relevance", relevance, of.persistence.origin())
+        + &saddle
+}
+
+fn thresholds_json(of: &ThresholdsInForce) -> serde_json::Value {
+    let one = |threshold: &ThresholdInForce<f64>| serde_json::json!({ "value": threshold.value, "origin": threshold.origin() });
+    let persistence = of.persistence.value;
+    let kind = if persistence.is_difference() { "difference" } else { "ratio" };
+    serde_json::json!({
+        "unit": of.unit.to_string(),
+        "density": one(&of.density),
+        "relevance": {
+            "value": persistence.threshold(), "kind": kind, "origin": of.persistence.origin(),
+        },
+        "saddle": of.saddle.as_ref().map(one),
+    })
 }
 
 /// The particles of selected regions.

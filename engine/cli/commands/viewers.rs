@@ -74,8 +74,8 @@ pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps) -> Result<Staged, CommandEr
         && let Some(lists) = gather(&["cells"])?
     {
         let delta = match job.phew.persistence {
-            Persistence::Difference(difference) => difference,
-            Persistence::Ratio(_) => 0.0,
+            Some(Persistence::Difference(difference)) => difference,
+            Some(Persistence::Ratio(_)) | None => 0.0,
         };
         let request = DendrogramRequest { value: None, delta, cells: 0 };
         staged.extend(dendrogram::stage(&job.input, path, &request, &lists)?);

@@ -13,9 +13,9 @@ pub(super) const FILES: &[Opt] = &[
         kind: OptionKind::Paths,
         example: "output_00002",
         commands: &[Phew],
-        help: "The snapshot, or several: RAMSES output folders such as output_00002",
-        doc: "Several need {number} in --output. With --mesh-from-particles: any particles that `inselberg fof` reads, such as a SWIFT or Gadget snapshot or a \
-              plain array (box.npy, file.hdf5:/path/to/a/dataset).",
+        help: "The snapshot, or several: cells or particles, such as output_00002 or snap_0000.hdf5",
+        doc: "Several need {number} in --output. Particles are any that `inselberg fof` reads, such as a SWIFT or Gadget snapshot or a \
+              plain array with --box (box.npy, file.hdf5:/path/to/a/dataset); they make a mesh, or a graph with --particle-graph.",
         ..ROW
     },
     Opt {

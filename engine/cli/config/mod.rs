@@ -49,7 +49,7 @@ pub use checked::{CommandJob, Common, InfoJob, Job, TopologyJob, check};
 pub use command::{COMMANDS, Command, CommandInfo};
 pub use error::ConfigError;
 pub use fof::FofJob;
-pub use from_particles::FromParticles;
+pub use from_particles::{FromParticles, ParticleUse};
 pub use heading::Heading;
 pub use launch::Launch;
 pub use nearest::nearest;

@@ -1,7 +1,7 @@
 //! `inselberg phew`, checked.
 
 use super::bound_options::{central, potential, property_words};
-use super::from_particles::{FromParticles, from_particles};
+use super::from_particles::{ParticleUse, from_particles};
 use super::launch::{Launch, launch};
 use super::report_options::{ShownResults, shown_results};
 use super::series::{Series, SnapshotPaths, series};
@@ -10,6 +10,7 @@ use super::values::CheckedValues;
 use super::viewer_options::{dendrogram_of_phew, vtk_of_phew};
 use super::{ConfigError, fof};
 use inselberg::bound::PropertyWords;
+use inselberg::phew::defaults;
 use inselberg::{
     BoundRequest, FieldChoice, Persistence, PhewParams, PotentialChoice, Region, Rules, Selection,
     SofteningLengths, Weights, source_types,
@@ -28,8 +29,8 @@ pub struct PhewJob {
     pub field: FieldChoice,
     /// What is computed.
     pub phew: PhewParams,
-    /// What is made from particles, if anything.
-    pub from_particles: Option<FromParticles>,
+    /// What becomes of particles.
+    pub particles: ParticleUse,
     /// Defaults for what the particles leave open.
     pub defaults: InputDefaults,
     /// Defaults for what the cells leave open.
@@ -71,15 +72,17 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
         return Err(raw.missing("output"));
     }
     let is_ramses = raw.text("compat").as_deref() == Some("ramses");
-    let persistence = persistence(raw)?.expect("the option relevance-threshold has a default");
+    let persistence = given_persistence(raw)?;
     let density = density_threshold(raw, persistence)?;
-    if is_ramses && let Persistence::Difference(difference) = persistence {
+    if is_ramses && let Some(Persistence::Difference(difference)) = persistence {
         let expected = "--relevance-threshold with --compat ramses";
         return Err(raw.unfit("relevance-difference", &difference.to_string(), expected));
     }
     let saddle = raw.real("saddle-threshold", |x| x > 0.0, SADDLE)?;
-    if let Some(saddle) = saddle.filter(|&s| s < density) {
-        let expected = format!("at least the density threshold {density}");
+    let saddle = saddle.filter(|_| raw.is_written("saddle-threshold"));
+    let least = density.unwrap_or(defaults::DENSITY.value);
+    if let Some(saddle) = saddle.filter(|&s| s < least) {
+        let expected = format!("at least the density threshold {least}");
         return Err(raw.unfit("saddle-threshold", &saddle.to_string(), &expected));
     }
     let mass = raw.real_or_default("mass-threshold", |x| x >= 0.0, MASS)?;
@@ -87,8 +90,9 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
     let min_particles = raw.count_or_default("min-particles", |_| true, "a number of particles")?;
     let field = field_choice(&raw.text_or_default("field"));
     let rules = if is_ramses { Rules::Ramses } else { Rules::Paper };
-    let mut phew = PhewParams::new(density).persistence(persistence).mass(mass).rules(rules);
-    (phew.saddle, phew.min_cells, phew.min_particles) = (saddle, min_cells, min_particles);
+    let mut phew = PhewParams::default().mass(mass).rules(rules);
+    (phew.density, phew.persistence, phew.saddle) = (density, persistence, saddle);
+    (phew.min_cells, phew.min_particles) = (min_cells, min_particles);
     let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
     phew.with_cells = raw.switch("with-cells") || needs_cells || dendrogram.is_some();
     phew.with_particles = raw.switch("with-particles");
@@ -98,7 +102,7 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
     phew.keep_density = shown.has_maps();
     let job = PhewJob {
         input,
-        from_particles: from_particles(raw, &field)?,
+        particles: from_particles(raw, &field)?,
         defaults: fof::input_defaults(raw)?,
         grid: grid(raw)?,
         field,
@@ -265,11 +269,20 @@ fn unbind_request(
     })
 }
 
-/// Only where persistence is a difference may it be below 0.
-fn density_threshold(raw: &CheckedValues<'_>, persistence: Persistence) -> Result<f64, ConfigError> {
+/// The ratio or difference that a peak needs, if one is given.
+fn given_persistence(raw: &CheckedValues<'_>) -> Result<Option<Persistence>, ConfigError> {
+    let is_given = raw.is_written("relevance-threshold") || raw.is_written("relevance-difference");
+    Ok(persistence(raw)?.filter(|_| is_given))
+}
+
+/// `None` if it is not given. Only where persistence is a difference may it be below 0.
+fn density_threshold(
+    raw: &CheckedValues<'_>,
+    persistence: Option<Persistence>,
+) -> Result<Option<f64>, ConfigError> {
     let of_particles = raw.switch("mesh-from-particles") || raw.switch("particle-graph");
     let density = match persistence {
-        Persistence::Difference(_) if !of_particles => {
+        Some(Persistence::Difference(_)) if !of_particles => {
             raw.real("density-threshold", |_| true, "a finite number")?
         }
         _ => {
@@ -278,7 +291,7 @@ fn density_threshold(raw: &CheckedValues<'_>, persistence: Persistence) -> Resul
             raw.real("density-threshold", |x| x > 0.0, expected)?
         }
     };
-    density.ok_or_else(|| raw.missing("density-threshold"))
+    Ok(density.filter(|_| raw.is_written("density-threshold")))
 }
 
 /// The meaning of a word of `--balance`.

@@ -29,7 +29,7 @@ pub(super) const PHEW: &[Opt] = &[
         name: "field",
         key: "field",
         heading: Input,
-        kind: OptionKind::Text("auto|cic|cic-ramses|NAME"),
+        kind: OptionKind::Text("auto|matter|cic|cic-ramses|NAME"),
         default: "auto",
         commands: &[Info],
         help: "The density of --thresholds; as in `inselberg phew`",
@@ -39,14 +39,15 @@ pub(super) const PHEW: &[Opt] = &[
         name: "field",
         key: "field",
         heading: Input,
-        kind: OptionKind::Text("auto|cic|cic-ramses|NAME"),
+        kind: OptionKind::Text("auto|matter|cic|cic-ramses|NAME"),
         default: "auto",
         commands: &[Phew],
         help: "The density to segment",
-        doc: "auto: the gas density; without gas, rho of the grav files; without these, the dark-matter particles (by cic, or \
-              by cic-ramses with --compat ramses). cic: mass-conserving cloud-in-cell of the dark-matter particles. \
-              cic-ramses: level by level as RAMSES deposits them, plus any gas. NAME: a field that `inselberg info` lists, \
-              such as density or rho.",
+        doc: "auto: in a cosmological output all matter, which is rho of the grav files, else matter. Otherwise, and with --compat ramses: \
+              the gas density; without gas, rho; without these, the dark-matter particles (by cic, or by cic-ramses with --compat \
+              ramses). matter: all particles with mass and the gas, by cloud-in-cell. cic: mass-conserving cloud-in-cell of the \
+              dark-matter particles. cic-ramses: these level by level as RAMSES deposits them, plus any gas. NAME: a field that \
+              `inselberg info` lists, such as density or rho.",
         ..ROW
     },
     Opt {
@@ -79,9 +80,8 @@ pub(super) const PHEW: &[Opt] = &[
         heading: Input,
         commands: &[Phew],
         help: "Make the mesh from the particles of a snapshot, or of an array with --box",
-        doc: "Cells with more than --m-refine particles are split; touching leaves differ by at most one level. The density is \
-              a mass-conserving cloud-in-cell of the particles. Density and saddle thresholds are in units of its mean. \
-              The catalogue is in code units of the snapshot; its attribute mean_density is the conversion factor. \
+        doc: "The default for inputs of particles alone. Of an output with cells it takes the particles instead. Cells with more than --m-refine particles are split; touching leaves differ by at most one level. The density is \
+              a mass-conserving cloud-in-cell of the particles. The catalogue is in code units of the snapshot; its attribute mean_density is the unit of the thresholds. \
               --with-cells lists the test cells.",
         ..ROW
     },
@@ -92,7 +92,7 @@ pub(super) const PHEW: &[Opt] = &[
         commands: &[Phew],
         help: "Segment the particles themselves, linked to their nearest neighbours, without a mesh",
         doc: "Two particles are linked if either is among the --neighbours nearest of the other. The density of a particle is \
-              the sum over these neighbours by the cubic spline. Density and saddle thresholds are in units of the mean. Each particle counts as \
+              the sum over these neighbours by the cubic spline. Each particle counts as \
               a cell, so n_cells is a number of particles.",
         ..ROW
     },
@@ -101,7 +101,7 @@ pub(super) const PHEW: &[Opt] = &[
         key: "neighbours",
         heading: Particles,
         kind: OptionKind::Count,
-        default: "32",
+        default: "16",
         commands: &[Phew],
         help: "With --particle-graph: number of nearest neighbours of each particle, 1 to 254",
         ..ROW
@@ -122,7 +122,7 @@ pub(super) const PHEW: &[Opt] = &[
         kind: OptionKind::Count,
         default: "8",
         commands: &[Phew],
-        help: "With --mesh-from-particles: split cells with more particles than this",
+        help: "Mesh from particles: split cells with more particles than this",
         ..ROW
     },
     Opt {
@@ -132,7 +132,7 @@ pub(super) const PHEW: &[Opt] = &[
         kind: OptionKind::Count,
         example: "7",
         commands: &[Phew],
-        help: "With --mesh-from-particles: split all cells coarser than this level, 2 to 12",
+        help: "Mesh from particles: split all cells coarser than this level, 2 to 12",
         doc: "Default: the deepest level with no more cells than particles. Level l has 8^l cells, at most 2^30 or 4096 per \
               particle. Tasks and ranks share parts that are at least two levels coarser, so a small value limits the \
               number of ranks.",
@@ -145,7 +145,7 @@ pub(super) const PHEW: &[Opt] = &[
         kind: OptionKind::Count,
         default: "20",
         commands: &[Phew],
-        help: "With --mesh-from-particles: never split cells of this level, 2 to 20",
+        help: "Mesh from particles: never split cells of this level, 2 to 20",
         ..ROW
     },
     Opt {
@@ -155,7 +155,7 @@ pub(super) const PHEW: &[Opt] = &[
         kind: OptionKind::Kinds,
         default: "0,1,0,0,0,0,0",
         commands: &[Phew],
-        help: "With --mesh-from-particles: the particle types that make the mesh",
+        help: "Of inputs of particles: the types that make the mesh or the graph",
         doc: "One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.",
         ..ROW
     },

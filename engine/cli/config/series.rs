@@ -164,6 +164,13 @@ fn check_distinct(
     Ok(())
 }
 
+/// Whether a default does not hold: that of the saddle threshold beside a density threshold that is given.
+fn is_moot(raw: &CheckedValues<'_>, opt: &Opt) -> bool {
+    opt.name == "saddle-threshold"
+        && raw.is_written("density-threshold")
+        && !raw.is_written("saddle-threshold")
+}
+
 /// See [`Series::options`].
 fn options(raw: &CheckedValues<'_>) -> String {
     let command = raw.raw.command();
@@ -177,7 +184,7 @@ fn options(raw: &CheckedValues<'_>) -> String {
     let decide = |o: &&'static Opt| !o.positional && !o.commands.is_empty() && !OF_THE_RUN.contains(&o.name);
     for opt in options_of(command).filter(decide) {
         let Some((value, _)) = raw.raw.get(opt.name) else { continue };
-        if value == RawValue::Flag(false) {
+        if value == RawValue::Flag(false) || is_moot(raw, opt) {
             continue;
         }
         line = format!("{line} --{}", opt.name);

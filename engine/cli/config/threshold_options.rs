@@ -2,6 +2,7 @@
 
 use super::Command::{Phew, Recut};
 use super::opt::{Opt, OptionKind, ROW};
+use inselberg::phew::defaults;
 
 /// In the order of the help.
 pub(super) const THRESHOLDS: &[Opt] = &[
@@ -9,12 +10,14 @@ pub(super) const THRESHOLDS: &[Opt] = &[
         name: "density-threshold",
         key: "density_threshold",
         kind: OptionKind::Real,
-        example: "80",
+        default: defaults::DENSITY.text,
         commands: &[Phew],
-        help: "Density above which cells are segmented (code units)",
-        doc: "Required, as an option or in the file. A positive number, or any with --relevance-difference in a field of cells; RAMSES's density_threshold. In a cosmological run the \
-              code unit of density is the mean matter density of the box, so 80 means 80 times the mean. With \
-              --mesh-from-particles the unit is always the mean density of the particles on the mesh.",
+        help: "Density above which cells or particles are segmented",
+        doc: "For particles the unit is the mean density of matter, Omega_m rho_crit, where the input states its cosmology and units, else \
+              the mean density of the particles. Fields of cells are in code units; in a cosmological RAMSES run that is the mean density \
+              of matter too. The default holds for particles, and for the matter of such runs without --compat ramses; it is required \
+              elsewhere, and `inselberg info --thresholds` suggests values. A positive number, or any with --relevance-difference in a \
+              field of cells; RAMSES's density_threshold.",
         ..ROW
     },
     Opt {
@@ -22,7 +25,7 @@ pub(super) const THRESHOLDS: &[Opt] = &[
         key: "relevance_threshold",
         instead_of: "relevance-difference",
         kind: OptionKind::Real,
-        default: "3",
+        default: defaults::RELEVANCE.text,
         commands: &[Phew],
         help: "Smallest peak-to-saddle density ratio of a peak that is not noise",
         doc: "A peak with a smaller ratio to its highest saddle is merged through that saddle. 3 suits densities from \
@@ -39,8 +42,8 @@ pub(super) const THRESHOLDS: &[Opt] = &[
         commands: &[Phew],
         help: "Instead of a ratio: smallest peak-to-saddle density difference (code units)",
         doc: "A peak is noise if its density minus its highest saddle is smaller. For fields such as overdensities: leaf cells \
-              may then be negative, and so may the density threshold. Not with --compat ramses. With \
-              --mesh-from-particles the unit is the mean density.",
+              may then be negative, and so may the density threshold. Not with --compat ramses. The \
+              unit is that of the density threshold.",
         ..ROW
     },
     Opt {
@@ -68,11 +71,11 @@ pub(super) const THRESHOLDS: &[Opt] = &[
         name: "saddle-threshold",
         key: "saddle_threshold",
         kind: OptionKind::Real,
-        example: "200",
+        default: defaults::SADDLE.text,
         commands: &[Phew],
-        help: "Saddle density above which clumps merge into one halo (code units)",
-        doc: "At least the density threshold, in the same units; RAMSES's saddle_threshold. Without it every clump is its own \
-              halo.",
+        help: "Saddle density above which clumps merge into one halo",
+        doc: "At least the density threshold, in the same units; RAMSES's saddle_threshold. The default holds where no density threshold \
+              is given. With one, and without this, every clump is its own halo.",
         ..ROW
     },
     Opt {

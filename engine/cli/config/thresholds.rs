@@ -32,6 +32,7 @@ pub(super) fn field_choice(text: &str) -> FieldChoice {
         "auto" | "" => FieldChoice::Auto,
         "cic" => FieldChoice::Cic,
         "cic-ramses" => FieldChoice::CicRamses,
+        "matter" => FieldChoice::Matter,
         name => FieldChoice::Named(name.into()),
     }
 }

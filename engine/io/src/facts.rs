@@ -9,6 +9,8 @@ pub type StaticName = &'static str;
 /// The headers of an input and the reader that read them. Only the same program can decode them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFacts {
+    /// Whether the input was opened for its particles alone, by the readers of particles.
+    pub of_particles: bool,
     /// The index of the reader in its list.
     pub(super) reader: usize,
     /// The headers, as the reader encodes them.

@@ -51,7 +51,8 @@ pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<In
     }
     let reader = READERS.iter().position(|r| (r.recognises)(path, defaults));
     let reader = reader.ok_or_else(|| unknown_format(path))?;
-    Ok(InputFacts { reader, known: (READERS[reader].read_headers)(path, defaults)? })
+    let known = (READERS[reader].read_headers)(path, defaults)?;
+    Ok(InputFacts { of_particles: false, reader, known })
 }
 
 /// Whether a reader of cells recognises `path`, with these values for what it does not state.

@@ -7,6 +7,7 @@ use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
 use crate::phew::balance::Balance;
 use crate::phew::below_zero::ValueLift;
+use crate::phew::defaults::ThresholdsInForce;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::image;
 use crate::phew::params::ThresholdUnits;
@@ -163,7 +164,7 @@ impl Clumps {
             ));
         }
         if peaks.n_global == 0 {
-            let threshold = params.density * self.found.units.density;
+            let threshold = params.thresholds().density * self.found.units.density;
             lines.push(format!(
                 "no cell is denser than the density threshold {threshold}; the densest has {densest}"
             ));
@@ -221,6 +222,11 @@ impl Clumps {
     /// The parameters of this cut.
     pub fn params(&self) -> &PhewParams {
         &self.found.params
+    }
+
+    /// The thresholds of this cut with their unit, and which of them are defaults.
+    pub fn thresholds(&self) -> ThresholdsInForce {
+        self.found.params.in_force(self.found.units.of)
     }
 
     /// Collective: the whole catalogue on `rank`, `None` on the others.
@@ -347,7 +353,10 @@ impl Clumps {
 impl CutResult {
     fn recut(&self, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {
         params.check_on_cells()?;
-        let fixed = |p: &PhewParams| (p.density, p.rules, p.bound.central, p.persistence.is_difference());
+        let fixed = |p: &PhewParams| {
+            let thresholds = p.thresholds();
+            (thresholds.density, p.rules, p.bound.central, thresholds.persistence.is_difference())
+        };
         if fixed(params) != fixed(&self.params) {
             let message = "a new cut changes the density threshold, the rules, the choice of centrals or the kind of persistence; \
                            expected those by which the cells were segmented";
@@ -361,7 +370,8 @@ impl CutResult {
         let local = [found.clumps.len() as u64, found.haloes.len() as u64];
         let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;
         let totals = [totals[0], totals[1], found.max_level];
-        let attributes = cut_attributes(&self.catalogue.attributes, &given, totals);
+        let mut attributes = cut_attributes(&self.catalogue.attributes, &given, totals);
+        params.in_force(self.units.of).update(&mut attributes);
         image::complete(&attributes, tables.iter_mut().map(|part| &mut part.table));
         let labels = match &self.patches {
             Some(patches) => ClumpLabels::new(patches, PatchIds::new(&patches.known, &found, comm)?, comm)?,

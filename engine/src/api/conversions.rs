@@ -51,6 +51,7 @@ from_errors! {
         | RunError::NoOctree
         | RunError::Grow(_)
         | RunError::Graph(_)
+        | RunError::NoDefaultThreshold { .. }
         | RunError::NegativeThreshold(_)
         | RunError::VoidThreshold { .. }
         | RunError::WallAboveDensity { .. }

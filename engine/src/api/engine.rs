@@ -154,7 +154,7 @@ impl Engine {
     }
 
     /// Collective: voids of particles on disk, from the graph of nearest neighbours, as the command finds them. Takes about 500 bytes
-    /// per particle with 32 neighbours while it runs.
+    /// per particle with 32 neighbours, which suit voids, while it runs.
     ///
     /// # Errors
     /// As [`Self::phew_graph`], and if a threshold is no density, ratio or length.

@@ -4,29 +4,34 @@ use crate::error::{Error, ErrorKind, RunError};
 use crate::fof::{FofConfig, LinkingLength};
 use crate::partition::Weights;
 use crate::phew::Rules;
-use crate::phew::params::{BoundRequest, FieldChoice, PhewConfig, PotentialChoice, Thresholds};
+use crate::phew::defaults::{self, ThresholdInForce, ThresholdsInForce};
+use crate::phew::params::{BoundRequest, DensityUnit, FieldChoice, PhewConfig, PotentialChoice, Thresholds};
 use crate::phew::selection::Selection;
 use inselberg_kernels::phew::persistence::Persistence;
 
 /// The parameters of PHEW. Densities and masses are in the caller's units.
 ///
-/// For a mesh that particles make, densities are in units of its mean density. Under RAMSES's rules the mass of an output with
-/// particles is in masses of the lightest one.
+/// For particles, densities are in mean densities of matter where the output states its cosmology and units, else in mean
+/// densities of the particles. Under RAMSES's rules the mass of an output with particles is in masses of the lightest one.
+///
+/// Particles and cosmological outputs of RAMSES need no thresholds: [`Self::default`].
 ///
 /// ```
 /// use inselberg::{Persistence, PhewParams};
 ///
 /// let params = PhewParams::new(80.0).persistence(Persistence::Ratio(3.0)).saddle(200.0);
-/// assert_eq!((params.density, params.saddle), (80.0, Some(200.0)));
+/// assert_eq!((params.density, params.saddle), (Some(80.0), Some(200.0)));
+/// assert_eq!(PhewParams::default().density, None);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PhewParams {
-    /// Cells denser than this take part. Finite, 0 or more.
-    pub density: f64,
-    /// Peaks that stand out less are noise.
-    pub persistence: Persistence,
-    /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
+    /// Cells denser than this take part. Finite, 0 or more. `None`: 50 mean densities, for particles and cosmological outputs.
+    pub density: Option<f64>,
+    /// Peaks that stand out less are noise. `None`: a ratio of 3.
+    pub persistence: Option<Persistence>,
+    /// Clumps that meet above this density are one halo. `None` with a density threshold: every clump is a halo. Without one: 200
+    /// mean densities.
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass are not listed.
     pub mass: f64,
@@ -56,28 +61,28 @@ impl PhewParams {
     /// With this density threshold, a peak-to-saddle ratio of at least 3, no saddle threshold and no mass threshold, by the
     /// paper's rules.
     pub fn new(density: f64) -> Self {
-        Self {
-            density,
-            persistence: Persistence::Ratio(3.0),
-            saddle: None,
-            mass: 0.0,
-            min_cells: 0,
-            min_particles: 0,
-            rules: Rules::Paper,
-            weights: Weights::default(),
-            with_cells: false,
-            with_particles: false,
-            bound: BoundRequest::default(),
-            projection_level: None,
-            selection: Selection::default(),
-            keep_density: false,
+        Self { density: Some(density), ..Self::default() }
+    }
+
+    /// The thresholds with their defaults; densities are in `unit`.
+    pub(crate) fn in_force(&self, unit: DensityUnit) -> ThresholdsInForce {
+        let saddle = match (self.density, self.saddle) {
+            (Some(_), None) => None,
+            (_, given) => Some(ThresholdInForce::new(given, defaults::SADDLE.value)),
+        };
+        let ratio = Persistence::Ratio(defaults::RELEVANCE.value);
+        ThresholdsInForce {
+            unit,
+            density: ThresholdInForce::new(self.density, defaults::DENSITY.value),
+            persistence: ThresholdInForce::new(self.persistence, ratio),
+            saddle,
         }
     }
 
     /// Peaks that stand out less are noise.
     #[must_use]
     pub fn persistence(self, persistence: Persistence) -> Self {
-        Self { persistence, ..self }
+        Self { persistence: Some(persistence), ..self }
     }
 
     /// Clumps that meet above this density are one halo.
@@ -157,7 +162,7 @@ impl PhewParams {
 
     /// The least value that a leaf may have.
     pub(crate) fn least_value(&self) -> f64 {
-        match self.persistence {
+        match self.thresholds().persistence {
             Persistence::Ratio(_) => 0.0,
             Persistence::Difference(_) => f64::NEG_INFINITY,
         }
@@ -168,8 +173,8 @@ impl PhewParams {
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] with the first parameter that is out of range.
     pub(crate) fn check_on_cells(&self) -> Result<(), Error> {
-        let is_difference = matches!(self.persistence, Persistence::Difference(_));
-        if !(is_difference && self.density < 0.0 && self.density.is_finite()) {
+        let Thresholds { density, persistence, .. } = self.thresholds();
+        if !(persistence.is_difference() && density < 0.0 && density.is_finite()) {
             return self.check();
         }
         // 0 in a catalogue says that there is no saddle threshold.
@@ -177,7 +182,7 @@ impl PhewParams {
             let message = format!("the saddle threshold is {saddle}; expected a number above 0");
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
-        Self { density: 0.0, ..self.clone() }.check()
+        Self { density: Some(0.0), ..self.clone() }.check()
     }
 
     /// # Errors
@@ -185,17 +190,17 @@ impl PhewParams {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let refused = |message: String| Err(Error::new(ErrorKind::InvalidArgument, message));
         let is_valid = |x: f64| x.is_finite() && x >= 0.0;
-        if !is_valid(self.density) {
-            return refused(format!("the density threshold is {}; expected 0 or more", self.density));
+        let Thresholds { density, persistence, saddle, .. } = self.thresholds();
+        if !is_valid(density) {
+            return refused(format!("the density threshold is {density}; expected 0 or more"));
         }
-        let (Persistence::Ratio(least) | Persistence::Difference(least)) = self.persistence;
+        let (Persistence::Ratio(least) | Persistence::Difference(least)) = persistence;
         if !is_valid(least) {
             return refused(format!("the persistence threshold is {least}; expected 0 or more"));
         }
-        if let Some(saddle) = self.saddle.filter(|saddle| !(is_valid(*saddle) && *saddle >= self.density)) {
+        if let Some(saddle) = saddle.filter(|saddle| !(is_valid(*saddle) && *saddle >= density)) {
             return refused(format!(
-                "the saddle threshold is {saddle}; expected at least the density threshold, {}",
-                self.density
+                "the saddle threshold is {saddle}; expected at least the density threshold, {density}"
             ));
         }
         if !is_valid(self.mass) {
@@ -209,7 +214,7 @@ impl PhewParams {
                 "the ratio of specific heats is {ratio}; expected a finite number above 1"
             ));
         }
-        if self.rules == Rules::Ramses && matches!(self.persistence, Persistence::Difference(_)) {
+        if self.rules == Rules::Ramses && persistence.is_difference() {
             return refused("RAMSES's rules know no difference; expected a persistence by ratio".into());
         }
         if self.rules != Rules::Ramses && self.bound.unbind == Some(PotentialChoice::Ramses) {
@@ -235,10 +240,11 @@ impl PhewParams {
     }
 
     pub(crate) fn thresholds(&self) -> Thresholds {
+        let ThresholdsInForce { density, persistence, saddle, .. } = self.in_force(DensityUnit::Code);
         Thresholds {
-            density: self.density,
-            persistence: self.persistence,
-            saddle: self.saddle,
+            density: density.value,
+            persistence: persistence.value,
+            saddle: saddle.map(|saddle| saddle.value),
             mass: self.mass,
             min_cells: self.min_cells,
         }

@@ -185,9 +185,9 @@ pub struct ParticleGraphParams {
 }
 
 impl Default for ParticleGraphParams {
-    /// Dark matter, with 32 neighbours each.
+    /// Dark matter, with 16 neighbours each.
     fn default() -> Self {
-        Self { neighbours: 32, given_density: false, types: vec![DARK_MATTER], side: None }
+        Self { neighbours: 16, given_density: false, types: vec![DARK_MATTER], side: None }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::api::clumps::{ClumpLabels, CutResult};
 use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
 use crate::api::session::Session;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, RunError};
 use crate::partition::{Division, LocalField};
 use crate::phew::below_zero::ValueLift;
 use crate::phew::params::ThresholdUnits;
@@ -26,6 +26,9 @@ pub(crate) fn find(
     params: &PhewParams,
 ) -> Result<CutResult, Error> {
     params.check_on_cells()?;
+    if params.density.is_none() {
+        return Err(RunError::NoDefaultThreshold { why: "for cells in memory".into() }.into());
+    }
     check_needs_no_output(params)?;
     session.check_same("geometry and parameters", &(&*cells.geometry, params, fields.kinds()))?;
     let Session { comm, executor, meshes } = session;

@@ -9,6 +9,7 @@ use crate::api::phew::project_if;
 use crate::api::session::Session;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
+use crate::phew::defaults;
 use crate::phew::params::FieldChoice;
 use crate::phew::particle_graph::run_on_graph;
 use crate::phew::run::{PhewOutcome, run, run_on_particles};
@@ -26,6 +27,9 @@ pub(crate) fn phew(
 ) -> Result<CutResult, Error> {
     session.check_same("field and parameters", &(field, params))?;
     params.check_on_cells()?;
+    if params.density.is_none() {
+        defaults::check_on_cells(snapshot.reader(), field, params.rules)?;
+    }
     let config = params.config(field.clone());
     let found = run(snapshot.reader(), &config, session.comm, session.executor)?;
     CutResult::of_output(found, params, snapshot.reader().header(), session.comm)
@@ -89,8 +93,9 @@ impl CutResult {
         comm: &Comm,
     ) -> Result<Self, Error> {
         let side = header.boxlen;
-        let PhewOutcome { catalogue, part, balance, structures, peaks, units, densest, field, leaves } =
+        let PhewOutcome { mut catalogue, part, balance, structures, peaks, units, densest, field, leaves } =
             found;
+        catalogue.attributes.extend(params.in_force(units.of).attributes());
         let projection = match &part {
             Some(part) => project_if(params, part, comm)?,
             None => None,

@@ -32,8 +32,8 @@ pub enum DensitySource<'a> {
     Cells(&'a str),
     /// The dark-matter particles.
     Particles(Scheme),
-    /// The dark-matter particles and the gas of this density, both deposited as RAMSES does it.
-    Matter(&'a str),
+    /// These particles and the gas of this density, both deposited as RAMSES does it.
+    Matter(&'a str, Deposited),
 }
 
 impl DensitySource<'_> {
@@ -42,7 +42,8 @@ impl DensitySource<'_> {
         match self {
             Self::Cells(name) => name,
             Self::Particles(Scheme::Conserving) => "cic",
-            Self::Particles(Scheme::Ramses) | Self::Matter(_) => "cic-ramses",
+            Self::Matter(_, Deposited::All) => "matter",
+            Self::Particles(Scheme::Ramses) | Self::Matter(_, Deposited::DarkMatter) => "cic-ramses",
         }
     }
 
@@ -50,15 +51,42 @@ impl DensitySource<'_> {
     pub(crate) fn leaf_values(&self, of_cells: LeafValues) -> LeafValues {
         match self {
             Self::Cells(_) => of_cells,
-            Self::Particles(_) | Self::Matter(_) => LeafValues::NotNegative,
+            Self::Particles(_) | Self::Matter(..) => LeafValues::NotNegative,
         }
     }
 
     /// The field of the snapshot that is read, if any.
     pub fn field(&self) -> Option<&str> {
         match self {
-            Self::Cells(name) | Self::Matter(name) => Some(name),
+            Self::Cells(name) | Self::Matter(name, _) => Some(name),
             Self::Particles(_) => None,
+        }
+    }
+
+    /// The particles that make it.
+    pub(crate) fn deposited(&self) -> Deposited {
+        match self {
+            Self::Matter(_, deposited) => *deposited,
+            Self::Cells(_) | Self::Particles(_) => Deposited::DarkMatter,
+        }
+    }
+}
+
+/// The particles that make a density.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deposited {
+    /// Dark matter.
+    DarkMatter,
+    /// All that have mass, which tracers have not.
+    All,
+}
+
+impl Deposited {
+    /// Whether particles of a family take part.
+    fn takes(self, family: Family) -> bool {
+        match self {
+            Self::DarkMatter => family == Family::DarkMatter,
+            Self::All => family != Family::Tracer,
         }
     }
 }
@@ -109,16 +137,20 @@ pub struct PointMasses {
     pub mass: Vec<f64>,
 }
 
-/// Local: reads all dark-matter particles of a snapshot, pieces in parallel.
+/// Local: reads the particles of a snapshot that make a density, pieces in parallel.
 ///
 /// # Errors
 /// When a piece cannot be read, or a mass is negative or not finite.
-pub fn read_dark_matter(snapshot: &dyn Snapshot, observer: &dyn Observer) -> ReadResult<PointMasses> {
+pub fn read_particles(
+    snapshot: &dyn Snapshot,
+    deposited: Deposited,
+    observer: &dyn Observer,
+) -> ReadResult<PointMasses> {
     let side = snapshot.header().boxlen;
     let read = |piece| {
         let mut particles = PointMasses::default();
         snapshot.particles(piece, &mut |block| {
-            append_dark_matter(&mut particles, block, side).map_err(|i| {
+            append_particles(&mut particles, block, deposited, side).map_err(|i| {
                 let place = snapshot.place_of(piece, None);
                 ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
             })
@@ -136,17 +168,18 @@ pub fn read_dark_matter(snapshot: &dyn Snapshot, observer: &dyn Observer) -> Rea
     Ok(all)
 }
 
-/// Adds the dark-matter particles of a block; `side` is the side of the box.
+/// Adds the particles of a block that make a density; `side` is the side of the box.
 ///
 /// # Errors
 /// The index in the block of a particle whose mass is negative or not finite, or whose position is not finite.
-pub(crate) fn append_dark_matter(
+pub(crate) fn append_particles(
     particles: &mut PointMasses,
     block: &ParticleBlock,
+    deposited: Deposited,
     side: f64,
 ) -> Result<(), usize> {
     for (i, family) in block.family.iter().enumerate() {
-        if *family != Family::DarkMatter {
+        if !deposited.takes(*family) {
             continue;
         }
         let (x, mass) = (block.position[i], block.mass[i]);
@@ -259,4 +292,18 @@ pub(crate) fn divide_by_volumes(field: &mut AmrField, unit: f64) {
         masses_to_densities(mesh, supers, out);
         out.iter_mut().for_each(|rho| *rho /= unit);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_matter_is_all_that_has_mass() {
+        use Family::{Cloud, DarkMatter, Debris, Gas, Other, Star, Tracer};
+        for family in [Gas, DarkMatter, Star, Cloud, Debris, Other, Tracer] {
+            assert_eq!(Deposited::All.takes(family), family != Tracer, "{family:?}");
+            assert_eq!(Deposited::DarkMatter.takes(family), family == DarkMatter, "{family:?}");
+        }
+    }
 }

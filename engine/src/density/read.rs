@@ -1,7 +1,7 @@
 //! From a snapshot to a mesh with a density, and to further fields of its test cells, on one rank.
 
 use super::{DensitySource, LeafValues, domain};
-use crate::density::{deposit, deposit_with_gas, read_dark_matter};
+use crate::density::{deposit, deposit_with_gas, read_particles};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::{AmrField, LevelOcts};
@@ -35,7 +35,7 @@ pub fn read_field(
         return Ok(field);
     }
     let stage = Stage::begin("particles", pieces, comm, observer);
-    let particles = read_dark_matter(snapshot, observer)?;
+    let particles = read_particles(snapshot, source.deposited(), observer)?;
     stage.count(particles.mass.len() as u64);
     drop(stage);
     let work = || match source {

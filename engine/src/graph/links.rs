@@ -98,7 +98,7 @@ pub fn find(
 ) -> Result<LinkGraph, CommError> {
     let rank = comm.rank().0;
     let DenseParticles { rho, runs, field, .. } = dense;
-    let threshold = field.threshold(own.units.mean_density);
+    let threshold = field.threshold(&own.units);
     let is_test = |i: u32| rho[i as usize] > threshold;
     let test = |i: &u32| (near.particles[*i as usize], rho[*i as usize], near.origin(*i as usize));
     let mut known: Vec<KnownTest> = runs.iter().flat_map(|run| &run.of).map(test).collect();

@@ -24,7 +24,9 @@ pub use particles::{GraphParticle, OwnParticles, below_one};
 
 use crate::error::{ParticleGraphError, RunError};
 use crate::executor::Executor;
-use crate::particle_mesh::{FurtherColumns, MeshPlan, ParticleMeshConfig, load, mass_range, no_particles};
+use crate::particle_mesh::{
+    DensityUnit, FurtherColumns, MeshPlan, ParticleMeshConfig, load, mass_range, no_particles, threshold_unit,
+};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::particles::{ParticleHeader, ParticleInput};
@@ -33,7 +35,7 @@ use inselberg_kernels::graph::MOST_NEIGHBOURS;
 /// The quantity whose peaks are found, and the least value of a test particle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GraphField {
-    /// Density in code units. The threshold is in units of the mean density. Peaks are the densest places.
+    /// Density in code units. The threshold is in units of [`GraphUnits::threshold`]. Peaks are the densest places.
     Density {
         /// Denser particles are test particles.
         threshold: f64,
@@ -55,9 +57,9 @@ impl GraphField {
     }
 
     /// The threshold as a value.
-    pub fn threshold(self, mean_density: f64) -> f64 {
+    pub fn threshold(self, units: &GraphUnits) -> f64 {
         match self {
-            Self::Density { threshold } => threshold * mean_density,
+            Self::Density { threshold } => threshold * units.threshold,
             Self::SpecificVolume { threshold } => threshold,
         }
     }
@@ -139,7 +141,9 @@ pub fn build(
     }
     let mass = mass_range(&loaded.mass, n_read, comm)?;
     let mean_density = mass.all / plan.side.powi(3);
-    let units = GraphUnits { side: plan.side, heaviest: mass.heaviest, mean_density };
+    let (threshold, of_threshold) = threshold_unit(input.about(), mean_density);
+    let (side, heaviest) = (plan.side, mass.heaviest);
+    let units = GraphUnits { side, heaviest, mean_density, threshold, of_threshold };
     let own = Stage::run("particles", n_read as u64, comm, observer, || {
         OwnParticles::new(loaded, units, plan.periodic, comm)
     })?;
@@ -173,8 +177,12 @@ pub struct GraphUnits {
     pub side: f64,
     /// Mass of the heaviest particle in code units.
     pub heaviest: f64,
-    /// Mean density in code units.
+    /// Mean density of the particles in code units.
     pub mean_density: f64,
+    /// The unit of density thresholds in code units.
+    pub threshold: f64,
+    /// Which density that is.
+    pub of_threshold: DensityUnit,
 }
 
 impl GraphUnits {

@@ -51,7 +51,7 @@ pub fn find(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<DenseParticles, RunError> {
-    let threshold = field.threshold(own.units.mean_density);
+    let threshold = field.threshold(&own.units);
     let values = GraphValues {
         density,
         unit: own.units.density(),

@@ -29,8 +29,8 @@ mod split;
 
 use crate::partition::Weights;
 pub(crate) use load::{BoxParticles, FurtherColumns, load, mass_range};
-pub use plan::ParticleMeshConfig;
-pub(crate) use plan::{MeshPlan, no_particles};
+pub use plan::{DensityUnit, ParticleMeshConfig};
+pub(crate) use plan::{MeshPlan, no_particles, threshold_unit};
 pub use snapshot::ParticleSnapshot;
 
 use crate::error::RunError;
@@ -54,8 +54,10 @@ pub struct ParticleMesh {
     pub n_leaves: u64,
     /// The greatest density of any leaf.
     pub densest: f64,
-    /// The mean density in the box: the unit of the threshold.
+    /// The mean density that is the unit of the threshold, in code units.
     pub mean_density: f64,
+    /// Which mean density that is.
+    pub unit: DensityUnit,
     /// The levels and the rule by which cells were split.
     pub shape: Shape,
     /// All leaves of the roots of this rank, where they are kept.
@@ -65,7 +67,7 @@ pub struct ParticleMesh {
 /// What a mesh is made for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MeshUse {
-    /// Leaves denser than this many mean densities are test cells.
+    /// Leaves denser than this are test cells, in units of [`ParticleMesh::mean_density`].
     pub threshold: f64,
     /// What is divided evenly among ranks.
     pub weights: Weights,
@@ -97,7 +99,7 @@ pub fn grow(
         return Err(no_particles(input.about()).into());
     }
     let mass = mass_range(&loaded.mass, loaded.position.len(), comm)?;
-    let mean_density = mass.all / plan.side.powi(3);
+    let (mean_density, unit) = threshold_unit(input.about(), mass.all / plan.side.powi(3));
     let deposits = RootDeposits {
         shape: plan::shape(config, &plan, n, comm.n_ranks())?,
         side: plan.side,
@@ -112,7 +114,7 @@ pub fn grow(
         Positions::Double(position) => deposits.mesh_of(position, masses, weights, comm, executor)?,
     };
     let MadeMesh { part, n_leaves, densest, leaves } = made;
-    Ok(ParticleMesh { part, n_leaves, densest, mean_density, shape: deposits.shape, leaves })
+    Ok(ParticleMesh { part, n_leaves, densest, mean_density, unit, shape: deposits.shape, leaves })
 }
 
 /// The mesh of all roots.

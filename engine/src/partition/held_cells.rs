@@ -7,7 +7,7 @@ use crate::chunks::carve;
 use crate::density::LeafValues;
 use crate::density::domain;
 use crate::density::read::first_bad;
-use crate::density::{PointMasses, append_dark_matter};
+use crate::density::{Deposited, PointMasses, append_particles};
 use crate::error::RunError;
 use crate::progress::Observer;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
@@ -232,12 +232,13 @@ fn append(
     Ok(())
 }
 
-/// Local: reads the dark-matter particles of the pieces of this rank, in parallel.
+/// Local: reads the particles that make a density, of the pieces of this rank, in parallel.
 ///
 /// # Errors
 /// When a piece cannot be read, or a mass is negative or not finite.
 pub(super) fn read_particles(
     snapshot: &dyn Snapshot,
+    deposited: Deposited,
     comm: &Comm,
     observer: &dyn Observer,
 ) -> ReadResult<Vec<PointMasses>> {
@@ -245,7 +246,7 @@ pub(super) fn read_particles(
     let read = |part: (usize, Every)| {
         let mut particles = PointMasses::default();
         let mut take = only(part.1, |block: &ParticleBlock| {
-            append_dark_matter(&mut particles, block, side).map_err(|i| {
+            append_particles(&mut particles, block, deposited, side).map_err(|i| {
                 let place = snapshot.place_of(part.0, None);
                 ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
             })

@@ -119,7 +119,7 @@ fn load_shared(
             let cells = if snapshot.is_octree() { CellSet::Octree } else { CellSet::Leaves(threshold) };
             decompose(domain(snapshot), held, &request, (cells, weights), comm, observer)
         }
-        DensitySource::Particles(_) | DensitySource::Matter(_) => {
+        DensitySource::Particles(_) | DensitySource::Matter(..) => {
             let (scheme, with_gas) = match source {
                 DensitySource::Particles(scheme) => (scheme, false),
                 _ => (Scheme::Ramses, true),
@@ -129,7 +129,7 @@ fn load_shared(
             let by_leaves = (CellSet::WholeOctree, Weights::Leaves);
             let mut part = decompose(domain(snapshot), held, &of_leaves, by_leaves, comm, observer)?;
             let stage = Stage::begin("particles", snapshot.header().n_pieces as u64, comm, observer);
-            let particles = read_particles(snapshot, comm, observer)?;
+            let particles = read_particles(snapshot, source.deposited(), comm, observer)?;
             let n = particles.iter().map(|p| p.mass.len() as u64).sum();
             stage.count(n);
             drop(stage);

@@ -45,17 +45,17 @@ pub struct AboveDensity {
     pub cells: u64,
 }
 
-/// Local: reads the density of `snapshot` that `field` names.
+/// Local: reads the density of `snapshot` that `field` names by these rules.
 ///
 /// # Errors
 /// There is no such field, or no particles to make it from. A piece cannot be read, or the octs are no octree.
 pub fn distribution(
     snapshot: &dyn Snapshot,
-    field: &FieldChoice,
+    (field, rules): (&FieldChoice, Rules),
     comm: &Comm,
     executor: &Executor,
 ) -> Result<(ChosenField, DensityDistribution), RunError> {
-    let source = choose_source(snapshot, field, Rules::Paper)?;
+    let source = choose_source(snapshot, field, rules)?;
     let chosen = ChosenField::new(snapshot, source, field);
     if !snapshot.is_octree() {
         let DensitySource::Cells(name) = source else { return Err(RunError::NoOctree) };

@@ -1,7 +1,6 @@
 //! The input of a run: which density is segmented, on which part of the mesh, and by which thresholds?
 
-use crate::density::DensitySource;
-use crate::density::Scheme;
+use crate::density::{DensitySource, Deposited, Scheme};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::particle_mesh::{MeshUse, ParticleMeshConfig, ParticleSnapshot, grow};
@@ -9,7 +8,7 @@ use crate::partition::{LoadRequest, LocalField, load};
 use crate::phew::below_zero::ValueLift;
 use crate::phew::bound::{GasCells, TestField};
 use crate::phew::changed_snapshot::ChangedSnapshot;
-use crate::phew::params::{FieldChoice, PhewConfig, ThresholdUnits, Thresholds};
+use crate::phew::params::{DensityUnit, FieldChoice, PhewConfig, ThresholdUnits, Thresholds};
 use crate::phew::selection::Selected;
 use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
@@ -69,7 +68,11 @@ impl<'a> Input<'a> {
             return Err(RunError::NoParticles);
         }
         let source = choose_source(snapshot, &config.field, config.rules)?;
-        let units = ThresholdUnits { density: 1.0, mass: mass_unit(snapshot, config.rules, comm)? };
+        let of = match snapshot.header().is_in_mean_densities() {
+            true => DensityUnit::MeanMatter,
+            false => DensityUnit::Code,
+        };
+        let units = ThresholdUnits { density: 1.0, of, mass: mass_unit(snapshot, config.rules, comm)? };
         let mut thresholds = config.thresholds.in_code_units(units);
         let lift = ValueLift::for_threshold(thresholds.density).map(|lift| (lift, thresholds));
         let mut columns = ExtraColumns::new(snapshot, source);
@@ -131,7 +134,7 @@ impl<'a> Input<'a> {
         let purpose = MeshUse { threshold, weights, keep_leaves: config.keep_leaves };
         let grown = grow(snapshot.input(), mesh, purpose, comm, executor)?;
         let mass = mass_unit(snapshot, config.rules, comm)?;
-        let units = ThresholdUnits { density: grown.mean_density, mass };
+        let units = ThresholdUnits { density: grown.mean_density, of: grown.unit, mass };
         let thresholds = config.thresholds.in_code_units(units);
         let (selected, mut part) = (selected(snapshot, config)?, grown.part);
         if let Some(selected) = &selected {
@@ -204,7 +207,7 @@ fn load_leaves(
             let lowered = ChangedSnapshot { inner, field, unchanged: None, change, beyond };
             load(&lowered, request, comm, executor)
         }
-        DensitySource::Particles(_) | DensitySource::Matter(_) => {
+        DensitySource::Particles(_) | DensitySource::Matter(..) => {
             let mut part = load(snapshot, request, comm, executor)?;
             selected.lower_others(&mut part.field, most);
             Ok(part)
@@ -272,14 +275,15 @@ pub(super) fn choose_source<'a>(
     rules: Rules,
 ) -> Result<DensitySource<'a>, RunError> {
     let has = |name: &str| snapshot.fields().iter().any(|f| f.name == name);
+    if let (FieldChoice::Auto, Rules::Paper, Some(matter)) = (field, rules, cosmic_matter(snapshot)) {
+        return Ok(matter);
+    }
     let source = match field {
         FieldChoice::Cic => DensitySource::Particles(Scheme::Conserving),
         FieldChoice::CicRamses => as_ramses(snapshot),
+        FieldChoice::Matter => all_matter(snapshot).ok_or_else(|| no_field(snapshot, "matter"))?,
         FieldChoice::Named(name) if has(name) => DensitySource::Cells(name),
-        FieldChoice::Named(name) => {
-            let known: Vec<String> = candidates(snapshot).into_iter().map(|f| f.name).collect();
-            return Err(RunError::NoField { name: name.clone(), known: known.join(", ") });
-        }
+        FieldChoice::Named(name) => return Err(no_field(snapshot, name)),
         FieldChoice::Auto if has("density") => DensitySource::Cells("density"),
         FieldChoice::Auto if has("rho") => DensitySource::Cells("rho"),
         FieldChoice::Auto if has("dens") => DensitySource::Cells("dens"),
@@ -294,26 +298,70 @@ pub(super) fn choose_source<'a>(
         FieldChoice::Auto => DensitySource::Particles(Scheme::Conserving),
     };
     match source {
-        DensitySource::Particles(_) | DensitySource::Matter(_) if !snapshot.has_particles() => {
+        DensitySource::Particles(_) | DensitySource::Matter(..) if !snapshot.has_particles() => {
             Err(RunError::NoParticles)
         }
-        DensitySource::Particles(_) | DensitySource::Matter(_) if !snapshot.is_octree() => {
+        DensitySource::Particles(_) | DensitySource::Matter(..) if !snapshot.is_octree() => {
             Err(RunError::NoOctree)
         }
         source => Ok(source),
     }
 }
 
+/// Whether a density is that of all matter. A field of gas is, where nothing else can be chosen.
+pub(super) fn is_matter(snapshot: &dyn Snapshot, source: DensitySource, choice: &FieldChoice) -> bool {
+    match source {
+        DensitySource::Cells("rho") => has_gravity(snapshot),
+        DensitySource::Cells(_) => *choice == FieldChoice::Auto,
+        DensitySource::Particles(_) => !has_gas(snapshot),
+        DensitySource::Matter(..) => true,
+    }
+}
+
+fn is_cosmological(snapshot: &dyn Snapshot) -> bool {
+    snapshot.header().cosmology.is_some()
+}
+
+/// Whether a cosmological output has the source of gravity, which is the density of all matter.
+fn has_gravity(snapshot: &dyn Snapshot) -> bool {
+    is_cosmological(snapshot) && snapshot.fields().iter().any(|f| f.family == "grav" && f.name == "rho")
+}
+
+/// The density of all matter of a cosmological output, where it has one.
+fn cosmic_matter(snapshot: &dyn Snapshot) -> Option<DensitySource<'static>> {
+    match has_gravity(snapshot) {
+        true => Some(DensitySource::Cells("rho")),
+        false => all_matter(snapshot).filter(|_| is_cosmological(snapshot)),
+    }
+}
+
+fn has_gas(snapshot: &dyn Snapshot) -> bool {
+    snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == "density")
+}
+
+/// Gas and particles, where there are both.
+fn all_matter(snapshot: &dyn Snapshot) -> Option<DensitySource<'static>> {
+    let has_both = has_gas(snapshot) && snapshot.has_particles() && snapshot.is_octree();
+    has_both.then_some(DensitySource::Matter("density", Deposited::All))
+}
+
+fn no_field(snapshot: &dyn Snapshot, name: &str) -> RunError {
+    let known: Vec<String> = candidates(snapshot).into_iter().map(|f| f.name).collect();
+    RunError::NoField { name: name.into(), known: known.join(", ") }
+}
+
 /// The source of gravity in RAMSES: dark matter, and gas where there is any.
 fn as_ramses(snapshot: &dyn Snapshot) -> DensitySource<'static> {
-    let has_gas = snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == "density");
-    if has_gas { DensitySource::Matter("density") } else { DensitySource::Particles(Scheme::Ramses) }
+    match has_gas(snapshot) {
+        true => DensitySource::Matter("density", Deposited::DarkMatter),
+        false => DensitySource::Particles(Scheme::Ramses),
+    }
 }
 
 /// Every density that a snapshot offers: the fields of its cells, and deposits of its particles.
 fn candidates(snapshot: &dyn Snapshot) -> Vec<FieldInfo> {
     let schemes = [Scheme::Conserving, Scheme::Ramses].into_iter().filter(|_| snapshot.has_particles());
-    let of_particles = schemes.map(|scheme| from_particles(DensitySource::Particles(scheme)));
+    let of_particles = schemes.map(DensitySource::Particles).chain(all_matter(snapshot)).map(from_particles);
     snapshot.fields().iter().cloned().chain(of_particles).collect()
 }
 

@@ -35,6 +35,7 @@ mod bound;
 mod changed_snapshot;
 mod contacts;
 mod contamination;
+pub mod defaults;
 pub mod distribution;
 pub mod forest;
 pub mod ghost_labels;

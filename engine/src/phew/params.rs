@@ -3,6 +3,7 @@
 pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes};
 use crate::density::LeafValues;
 use crate::error::RunError;
+pub use crate::particle_mesh::DensityUnit;
 use crate::partition::Weights;
 use crate::phew::selection::Selection;
 use inselberg_kernels::phew::Rules;
@@ -12,8 +13,8 @@ pub use inselberg_kernels::phew::persistence::Persistence;
 /// Which cell quantity is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum FieldChoice {
-    /// Hydro `density` if the snapshot has it, else `rho` of the grav files, else dark-matter particles,
-    /// deposited by the [`Rules`].
+    /// In a cosmological output by the paper's rules the matter: `rho` of the grav files, else [`Self::Matter`] where there are gas and
+    /// particles. Otherwise hydro `density` if the snapshot has it, else `rho`, else dark-matter particles, deposited by the [`Rules`].
     #[default]
     Auto,
     /// A field of the snapshot by name.
@@ -22,6 +23,8 @@ pub enum FieldChoice {
     Cic,
     /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them, and gas where there is any.
     CicRamses,
+    /// All particles with mass and the gas, by cloud-in-cell, level by level.
+    Matter,
 }
 
 /// No density threshold is lower.
@@ -45,15 +48,17 @@ pub struct Thresholds {
 /// The units in which thresholds are given, in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThresholdUnits {
-    /// Of densities: the mean density of a mesh that particles make, else 1.
+    /// Of densities: for particles a mean density, else 1.
     pub density: f64,
+    /// Which density that is.
+    pub of: DensityUnit,
     /// Of masses: the mass of the lightest particle under RAMSES's rules, else 1.
     pub mass: f64,
 }
 
 impl ThresholdUnits {
     /// Code units.
-    pub const CODE: Self = Self { density: 1.0, mass: 1.0 };
+    pub const CODE: Self = Self { density: 1.0, of: DensityUnit::Code, mass: 1.0 };
 }
 
 impl From<Cut> for Thresholds {

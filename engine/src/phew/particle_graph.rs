@@ -102,7 +102,7 @@ pub fn segment(
         let contacts = PlacedContacts { edges: &edges, cells: tests, regions, shared };
         GrownPeaks::grow(peaks, &mut known, &contacts, totals, &space, comm)
     })?;
-    let density_threshold = tests.field.threshold(own.units.mean_density);
+    let density_threshold = tests.field.threshold(&own.units);
     let peaks = grown.into_peaks(positions, density_threshold, Vec::new());
     Ok(GraphSegmentation { labels, known, peaks, balance })
 }
@@ -220,7 +220,8 @@ impl ParticleSums<'_> {
 const PARTICLES_AT_ONCE: usize = 1 << 14;
 
 /// PHEW on the graph of particles and their neighbours. Density and saddle threshold of `config`, and a threshold of
-/// differences, are in units of the mean density. Its field is ignored.
+/// differences, are in units of the mean density of matter where the input states it, else of the
+/// particles. Its field is ignored.
 ///
 /// Collective. The catalogue is the same bit for bit for any number of ranks and threads.
 ///
@@ -236,8 +237,7 @@ pub fn run_on_graph(
     check(snapshot, config)?;
     let field = GraphField::Density { threshold: config.thresholds.density };
     let ParticleGraph { own, tests, n, greatest } = build(snapshot.input(), graph, field, comm, executor)?;
-    let mean_density = own.units.mean_density;
-    let units = ThresholdUnits { density: mean_density, mass: 1.0 };
+    let units = ThresholdUnits { density: own.units.threshold, of: own.units.of_threshold, mass: 1.0 };
     let thresholds = config.thresholds.in_code_units(units);
     let GraphSegmentation { labels, known, peaks, balance } = segment(&own, &tests, comm, executor)?;
     let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
@@ -254,7 +254,7 @@ pub fn run_on_graph(
         mass_unit: units.mass,
         n_leaves: n,
         densest: greatest,
-        attributes: &attributes(snapshot, graph, mean_density),
+        attributes: &attributes(snapshot, graph, units.density),
         image: Vec::new(),
     };
     let ids = match config.needs_patch_ids() {
@@ -306,10 +306,10 @@ fn check(snapshot: &ParticleSnapshot, config: &PhewConfig) -> Result<(), RunErro
 fn attributes(
     snapshot: &ParticleSnapshot,
     graph: &ParticleGraphConfig,
-    mean_density: f64,
+    threshold_unit: f64,
 ) -> Vec<(&'static str, Attribute)> {
     let mut list = vec![
-        ("mean_density", Attribute::Real(mean_density)),
+        ("mean_density", Attribute::Real(threshold_unit)),
         ("graph_neighbours", Attribute::Int(graph.neighbours as i64)),
         ("graph_kernel", Attribute::Text(graph.kernel().into())),
     ];

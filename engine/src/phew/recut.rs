@@ -1,6 +1,7 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
 use crate::phew::below_zero::ValueLift;
+use crate::phew::defaults::mark_given;
 use crate::phew::hierarchy::structures;
 use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
@@ -37,6 +38,7 @@ const OF_HALOES: &str = "n_halo_";
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
     let header = RecutHeader::from_catalogue(stored)?;
+    let is_new = [thresholds.persistence.is_some(), thresholds.saddle.is_some()];
     let persistence = thresholds.persistence.map_or(header.persistence, |new| new.times(header.unit));
     if persistence.is_difference() != header.persistence.is_difference() {
         return Err(RecutError::OtherPersistence { is_difference: header.persistence.is_difference() });
@@ -60,7 +62,8 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     let peaks = read_tree(lifted.as_ref().unwrap_or(stored), &header)?;
     let found = structures(&peaks, &thresholds, header.rules, header.central, &Comm::solo())?;
     let totals = [found.clumps.len() as u64, found.haloes.len() as u64, found.max_level];
-    let attributes = cut_attributes(&stored.attributes, &given, totals);
+    let mut attributes = cut_attributes(&stored.attributes, &given, totals);
+    mark_given(&mut attributes, is_new);
     let mut tables = vec![
         clumps_table(&found.clumps, persistence, peaks.momenta.is_some()),
         haloes_table(&found.haloes, persistence, peaks.momenta.is_some()),

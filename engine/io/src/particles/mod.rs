@@ -234,7 +234,7 @@ pub fn read_particle_headers_with(paths: &[PathBuf], defaults: &InputDefaults) -
     if let Some(mass) = defaults.particle_mass {
         defaults::check_mass((PARTICLE_READERS[reader].open)(&known).about(), first, mass)?;
     }
-    Ok(InputFacts { reader, known: facts::encode(&(defaults.particle_mass, known)) })
+    Ok(InputFacts { of_particles: true, reader, known: facts::encode(&(defaults.particle_mass, known)) })
 }
 
 /// The index of the reader of `path` in the list.

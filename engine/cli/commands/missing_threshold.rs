@@ -1,0 +1,32 @@
+//! What is said of an output of cells without a density threshold, where none is known.
+
+use super::fault::CommandError;
+use super::flags::NamesFlags;
+use super::info_thresholds::ThresholdAdvice;
+use super::level_counts::LevelCounts;
+use crate::config::PhewJob;
+use inselberg::phew::defaults;
+use inselberg_io::{InputFacts, open_from};
+
+/// Local: checks that a threshold is given or that a default is known. Otherwise reads the density, to name values that it has.
+///
+/// # Errors
+/// When there is neither, with the suggestions of `info --thresholds`.
+pub fn check(job: &PhewJob, facts: &InputFacts) -> Result<(), CommandError> {
+    if job.phew.density.is_some() {
+        return Ok(());
+    }
+    let (snapshot, field) = (open_from(facts), (&job.field, job.phew.rules));
+    let Err(error) = defaults::check_on_cells(snapshot.as_ref(), field.0, field.1) else {
+        return Ok(());
+    };
+    let octs = LevelCounts::from_snapshot(snapshot.as_ref())?.octs();
+    let advice = ThresholdAdvice::read(&job.input, field, snapshot.as_ref(), octs, true)?;
+    let suggested = advice.sentence();
+    let problem = format!(
+        "{}; expected --density-threshold; of `inselberg info {} --thresholds`: {suggested}",
+        error.with_flags(),
+        job.input.display()
+    );
+    Err(CommandError::about(&job.input, problem))
+}

@@ -1,0 +1,134 @@
+//! Which thresholds hold where none is given, and what says so?
+//!
+//! A search of matter has default thresholds wherever the mean density of matter, or of the particles themselves, is known: on
+//! particles, and on cosmological outputs whose unit of density is the mean matter density. Their values stand here alone.
+//!
+//! This file knows neither options nor summaries.
+
+use crate::density::DensitySource;
+use crate::error::RunError;
+use crate::phew::input::{choose_source, is_matter};
+use crate::phew::params::{DensityUnit, FieldChoice};
+use inselberg_io::Snapshot;
+use inselberg_io::catalogue::Attribute;
+use inselberg_kernels::phew::Rules;
+use inselberg_kernels::phew::persistence::Persistence;
+
+/// A default threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DefaultThreshold {
+    /// Its value.
+    pub value: f64,
+    /// The same as help and reference print it.
+    pub text: &'static str,
+}
+
+macro_rules! default_threshold {
+    ($value:literal) => {
+        DefaultThreshold { value: $value as f64, text: stringify!($value) }
+    };
+}
+
+/// Matter denser than this is segmented, in [`DensityUnit`]s.
+pub const DENSITY: DefaultThreshold = default_threshold!(50);
+/// Clumps that meet above this density are one halo, in [`DensityUnit`]s.
+pub const SADDLE: DefaultThreshold = default_threshold!(200);
+/// Peaks with a smaller ratio to their saddle are noise.
+pub const RELEVANCE: DefaultThreshold = default_threshold!(3);
+
+/// A threshold and where it comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ThresholdInForce<T> {
+    /// Its value, as it was given.
+    pub value: T,
+    /// Whether nobody gave it.
+    pub is_default: bool,
+}
+
+impl<T> ThresholdInForce<T> {
+    /// As it was given, or else the default.
+    pub(crate) fn new(given: Option<T>, default: T) -> Self {
+        Self { is_default: given.is_none(), value: given.unwrap_or(default) }
+    }
+
+    /// As catalogues and summaries name its origin.
+    pub fn origin(&self) -> &'static str {
+        if self.is_default { "default" } else { "given" }
+    }
+}
+
+/// The thresholds of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ThresholdsInForce {
+    /// The unit of densities.
+    pub unit: DensityUnit,
+    /// Denser cells or particles take part.
+    pub density: ThresholdInForce<f64>,
+    /// Peaks that stand out less are noise.
+    pub persistence: ThresholdInForce<Persistence>,
+    /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
+    pub saddle: Option<ThresholdInForce<f64>>,
+}
+
+/// Attributes that say where a threshold comes from: `default` or `given`.
+const ORIGINS: [&str; 3] =
+    ["density_threshold_origin", "relevance_threshold_origin", "saddle_threshold_origin"];
+
+impl ThresholdsInForce {
+    /// What catalogues say of the unit of the thresholds, and of where each comes from.
+    pub(crate) fn attributes(&self) -> Vec<(String, Attribute)> {
+        let unit = ("threshold_unit".to_string(), Attribute::Text(self.unit.to_string()));
+        let text = |(name, origin): (&str, &str)| (name.to_string(), Attribute::Text(origin.into()));
+        std::iter::once(unit).chain(self.origins().map(text)).collect()
+    }
+
+    fn origins(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let saddle = self.saddle.as_ref().map(ThresholdInForce::origin);
+        let [density, relevance, of_saddle] = ORIGINS;
+        let both = [(density, self.density.origin()), (relevance, self.persistence.origin())];
+        both.into_iter().chain(saddle.map(|origin| (of_saddle, origin)))
+    }
+
+    /// Brings the attributes of a catalogue that states origins up to date after a new cut.
+    pub(crate) fn update(&self, attributes: &mut Vec<(String, Attribute)>) {
+        let is_origin = |name: &str| ORIGINS.contains(&name);
+        if let Some(first) = attributes.iter().position(|(name, _)| is_origin(name)) {
+            attributes.retain(|(name, _)| !is_origin(name));
+            let origins = self.origins().map(|(name, origin)| (name.into(), Attribute::Text(origin.into())));
+            attributes.splice(first..first, origins);
+        }
+    }
+}
+
+/// Marks thresholds of a stored catalogue as given, where it states origins: persistence and saddle. Without a saddle threshold
+/// before, its origin follows the others.
+pub(crate) fn mark_given(attributes: &mut Vec<(String, Attribute)>, [persistence, saddle]: [bool; 2]) {
+    let Some(last) = attributes.iter().rposition(|(name, _)| ORIGINS.contains(&name.as_str())) else {
+        return;
+    };
+    let [_, relevance, of_saddle] = ORIGINS;
+    for (name, _) in [(relevance, persistence), (of_saddle, saddle)].iter().filter(|(_, is_new)| *is_new) {
+        let given = Attribute::Text("given".into());
+        match attributes.iter_mut().find(|(known, _)| known == name) {
+            Some((_, origin)) => *origin = given,
+            None => attributes.insert(last + 1, ((*name).into(), given)),
+        }
+    }
+}
+
+/// Checks that there are default thresholds for a density of an output with cells.
+///
+/// # Errors
+/// When the rules have none, the output is not cosmological, or the density is not that of matter. As [`choose_source`].
+pub fn check_on_cells(snapshot: &dyn Snapshot, field: &FieldChoice, rules: Rules) -> Result<(), RunError> {
+    let why = match choose_source(snapshot, field, rules)? {
+        _ if rules == Rules::Ramses => "by RAMSES's rules".into(),
+        _ if !snapshot.header().is_in_mean_densities() => {
+            "where the unit of density is not the mean matter density of a cosmology".into()
+        }
+        source if is_matter(snapshot, source, field) => return Ok(()),
+        DensitySource::Cells(name) => format!("for the field `{name}`, which is not all matter"),
+        DensitySource::Particles(_) | DensitySource::Matter(..) => "for a part of the matter".into(),
+    };
+    Err(RunError::NoDefaultThreshold { why })
+}
