@@ -1,6 +1,6 @@
 //! Calls of the library for `inselberg phew`, its summary and its picture.
 
-use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
+use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error, notes_text};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
 use super::grouped::grouped;
@@ -27,7 +27,7 @@ use inselberg_io::particles::{
     read_particle_headers_with,
 };
 use inselberg_io::staging::{Staged, stage_file};
-use inselberg_io::{FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
+use inselberg_io::{Cosmology, FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -251,6 +251,8 @@ pub struct PhewSummary {
     selected: SelectedParticles,
     sky: Option<String>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
+    /// What the input says of its cosmology against itself.
+    notes: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -266,14 +268,19 @@ impl PhewSummary {
         comm: &Comm,
     ) -> Result<Self, CommandError> {
         let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
-        let assumed = AssumedUnits::new(input.about());
-        let warnings = clumps.warnings().into_iter().chain(assumed.sentence()).collect();
+        let cosmology = input.snapshot().header().cosmology.as_ref();
+        let is_used = clumps.attributes().iter().any(|(name, _)| name == "unbind_potential");
+        let assumed = AssumedUnits::new(input.about()).with_cosmology(cosmology.filter(|_| is_used));
+        let notes: Vec<String> = cosmology.and_then(Cosmology::contradiction).into_iter().collect();
+        let warnings =
+            clumps.warnings().into_iter().chain(assumed.sentence()).chain(notes.iter().cloned()).collect();
         let field = clumps.field().expect("an output has a chosen field").clone();
         Ok(Self {
             costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,
             // The mesh of particles knows one density, which may be named all the same.
             field: ChosenField { is_auto: job.field == FieldChoice::Auto, ..field },
             assumed,
+            notes,
             warnings,
             totals: CatalogueTotals::from_attributes(clumps.attributes()),
             densest: clumps.densest(),
@@ -301,6 +308,7 @@ impl RunSummary for PhewSummary {
         let sky = self.sky.as_ref().map_or(String::new(), |sky| format!("{:<18}{sky}\n", "sky"));
         let mut text =
             format!("{:<18}{}\n{sky}{}{selected}{summary}", "field", self.field, self.assumed.text());
+        text = format!("{}{text}", notes_text(&self.notes));
         if let Some(ranks) = &self.costs.ranks {
             text = format!("{text}\n{}", ranks.text());
         }
@@ -320,6 +328,7 @@ impl RunSummary for PhewSummary {
         let mut summary = summary_json(&self.totals, &self.costs.stages, self.costs.peak_memory);
         summary["field"] = field_json(&self.field);
         summary["assumed_units"] = self.assumed.json();
+        summary["notes"] = serde_json::json!(self.notes);
         summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();
         summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
