@@ -54,6 +54,7 @@ impl HalfInOne {
             has_ids: true,
             has_velocities: true,
             has_densities: false,
+            has_weights: false,
         };
         let header = ParticleHeader {
             format: "made",
@@ -67,8 +68,8 @@ impl HalfInOne {
                 h0: 1.0,
                 omega_m: 0.3,
                 omega_l: 0.7,
-                omega_k: 0.0,
                 omega_b: 0.05,
+                ..Cosmology::default()
             }),
             matter: None,
             softening: [None; N_KINDS],

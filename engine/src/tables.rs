@@ -7,6 +7,9 @@ use inselberg_io::{Cosmology, Header, Units};
 /// The attribute that names units which the input does not say: those of its format are assumed.
 pub const ASSUMED_UNITS: &str = "assumed_units";
 
+/// The attribute that names parameters of the cosmology which nobody says: the usual values are assumed.
+pub const ASSUMED_COSMOLOGY: &str = "assumed_cosmology";
+
 /// A column, in one line.
 pub(crate) fn column(name: &str, dimension: Dimension, description: &str, values: Values) -> TableColumn {
     TableColumn { name: name.into(), dimension, description: description.into(), values }
@@ -78,9 +81,24 @@ impl AttributeList {
     }
 
     pub fn cosmology(&mut self, c: &Cosmology) {
-        let values = [c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b];
-        for (name, value) in ["aexp", "h0", "omega_m", "omega_l", "omega_k", "omega_b"].iter().zip(values) {
+        for (name, value) in [
+            ("aexp", c.aexp),
+            ("h0", c.h0),
+            ("omega_m", c.omega_m),
+            ("omega_l", c.omega_l),
+            ("omega_k", c.omega_k),
+            ("omega_b", c.omega_b),
+            ("omega_r", c.omega_r),
+            ("omega_nu", c.omega_nu),
+            ("w0", c.w0),
+            ("wa", c.wa),
+            ("hubble_rate", c.hubble_rate()),
+            ("critical_density", c.critical_density()),
+        ] {
             self.real(name, value);
+        }
+        if !c.assumed.is_empty() {
+            self.text(ASSUMED_COSMOLOGY, &c.assumed.join(", "));
         }
     }
 }

@@ -19,7 +19,10 @@ class Units(NamedTuple):
 
 
 class Cosmology(NamedTuple):
-    """Expansion factor, Hubble constant in km/s/Mpc, and density parameters."""
+    """Expansion factor, Hubble constant in km/s/Mpc, density parameters, and w0 and wa of dark energy.
+
+    Massive neutrinos, ``omega_nu``, are beside ``omega_m``.
+    """
 
     aexp: float
     h0: float
@@ -27,6 +30,10 @@ class Cosmology(NamedTuple):
     omega_l: float
     omega_k: float = 0.0
     omega_b: float = 0.0
+    omega_r: float = 0.0
+    omega_nu: float = 0.0
+    w0: float = -1.0
+    wa: float = 0.0
 
 
 class BoxOptions(TypedDict, total=False):

@@ -10,6 +10,9 @@ use inselberg::{
 };
 use pyo3::prelude::*;
 
+/// The fields of the Python class `Cosmology`.
+pub type CosmologyNumbers = (f64, f64, f64, f64, f64, f64, f64, f64, f64, f64);
+
 /// A box.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -19,7 +22,7 @@ pub struct BoxOptions {
     periodic: [bool; 3],
     time: f64,
     units: Option<(f64, f64, f64)>,
-    cosmology: Option<(f64, f64, f64, f64, f64, f64)>,
+    cosmology: Option<CosmologyNumbers>,
 }
 
 impl BoxOptions {
@@ -30,9 +33,20 @@ impl BoxOptions {
             None => plain,
         };
         match self.cosmology {
-            Some((aexp, h0, omega_m, omega_l, omega_k, omega_b)) => {
-                with_units.cosmology(Cosmology { aexp, h0, omega_m, omega_l, omega_k, omega_b })
-            }
+            Some((aexp, h0, omega_m, omega_l, omega_k, omega_b, omega_r, omega_nu, w0, wa)) => with_units
+                .cosmology(Cosmology {
+                    aexp,
+                    h0,
+                    omega_m,
+                    omega_l,
+                    omega_k,
+                    omega_b,
+                    omega_r,
+                    omega_nu,
+                    w0,
+                    wa,
+                    ..Cosmology::default()
+                }),
             None => with_units,
         }
     }

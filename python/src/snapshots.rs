@@ -1,5 +1,6 @@
 //! Outputs on disk: opened by their headers, read by a call.
 
+use crate::options::CosmologyNumbers;
 use inselberg::{OpenParticles, OpenSnapshot};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,8 +28,9 @@ impl NativeSnapshot {
         about.set_item("periodic", geometry.periodic)?;
         about.set_item("time", geometry.time)?;
         about.set_item("units", geometry.units.map(|u| (u.length, u.density, u.time)))?;
-        let cosmology =
-            geometry.cosmology.map(|c| (c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b));
+        let cosmology = geometry.cosmology.map(|c| -> CosmologyNumbers {
+            (c.aexp, c.h0, c.omega_m, c.omega_l, c.omega_k, c.omega_b, c.omega_r, c.omega_nu, c.w0, c.wa)
+        });
         about.set_item("cosmology", cosmology)?;
         Ok(about)
     }

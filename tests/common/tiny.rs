@@ -20,8 +20,8 @@ pub fn header(coarse: [u32; 3], periodic: [bool; 3]) -> Header {
             h0: 70.0,
             omega_m: 0.3,
             omega_l: 0.7,
-            omega_k: 0.0,
             omega_b: 0.05,
+            ..Cosmology::default()
         }),
         n_pieces: 1,
     }

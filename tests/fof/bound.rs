@@ -88,6 +88,7 @@ impl PlantedBox {
             has_ids,
             has_velocities: *kind != NEUTRINO,
             has_densities: false,
+            has_weights: false,
         };
         let header = ParticleHeader {
             format: "planted",
@@ -140,7 +141,7 @@ fn gravity() -> f64 {
 }
 
 fn cosmology() -> Cosmology {
-    Cosmology { aexp: 0.5, h0: 70.0, omega_m: 0.3, omega_l: 0.7, omega_k: 0.0, omega_b: 0.05 }
+    Cosmology { aexp: 0.5, h0: 70.0, omega_m: 0.3, omega_l: 0.7, omega_b: 0.05, ..Cosmology::default() }
 }
 
 /// The expansion rate in code units.

@@ -6,11 +6,17 @@ use crate::common::room::{Room, done, done_json};
 use crate::fields::leaves;
 use crate::fits::check_image;
 use inselberg_io::catalogue::{Catalogue, read};
-use inselberg_io::{FieldDefaults, open_from, read_headers_with};
+use inselberg_io::{ExtraCosmology, FieldDefaults, open_from, read_headers_with};
 use std::fs;
 use std::path::Path;
 
-const AS_IMAGE: FieldDefaults = FieldDefaults { periodic: None, spacing: None, origin: None, is_image: true };
+const AS_IMAGE: FieldDefaults = FieldDefaults {
+    periodic: None,
+    spacing: None,
+    origin: None,
+    is_image: true,
+    cosmology: ExtraCosmology::NONE,
+};
 
 fn value(x: usize, y: usize) -> f64 {
     ((x * 7919 + y * 104_729) % 97 % 9) as f64

@@ -56,6 +56,7 @@ impl MockParticles {
             has_ids: true,
             has_velocities: true,
             has_densities: false,
+            has_weights: false,
         };
         let about = ParticleHeader {
             format: "memory",

@@ -53,6 +53,7 @@ impl Given {
             has_ids: true,
             has_velocities: false,
             has_densities: false,
+            has_weights: false,
         };
         let about = ParticleHeader {
             format: "memory",

@@ -10,6 +10,8 @@ mod merger_truth;
 
 mod cli;
 mod config;
+#[cfg(feature = "hdf5")]
+mod cosmology;
 mod dry_run;
 mod fof;
 #[cfg(feature = "hdf5")]

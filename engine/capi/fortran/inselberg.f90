@@ -37,6 +37,7 @@ module inselberg
     integer(c_int32_t) :: coarse(3) = 1, periodic(3) = 1
     real(c_double) :: time = 0, unit_length = 0, unit_density = 0, unit_time = 0
     real(c_double) :: aexp = 0, h0 = 0, omega_m = 0, omega_l = 0, omega_k = 0, omega_b = 0
+    real(c_double) :: omega_r = 0, omega_nu = 0, w0 = 0, wa = 0
   end type
 
   !> Where numbers lie, as C sees it.

@@ -149,6 +149,14 @@ typedef struct {
   double omega_k;
   // Baryon density parameter.
   double omega_b;
+  // Radiation density parameter.
+  double omega_r;
+  // Density parameter of massive neutrinos beside matter.
+  double omega_nu;
+  // Pressure over density of dark energy today: w(a) = w0 + wa (1 - a). 0: -1, a cosmological constant.
+  double w0;
+  // The part of it that changes with the expansion.
+  double wa;
 } inselberg_box;
 
 // Numbers in the caller's memory, aligned or not, which the library reads. All that is not set must be 0.

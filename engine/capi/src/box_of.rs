@@ -35,6 +35,14 @@ pub struct BoxOf {
     pub omega_k: f64,
     /// Baryon density parameter.
     pub omega_b: f64,
+    /// Radiation density parameter.
+    pub omega_r: f64,
+    /// Density parameter of massive neutrinos beside matter.
+    pub omega_nu: f64,
+    /// Pressure over density of dark energy today: w(a) = w0 + wa (1 - a). 0: -1, a cosmological constant.
+    pub w0: f64,
+    /// The part of it that changes with the expansion.
+    pub wa: f64,
 }
 
 impl BoxOf {
@@ -54,8 +62,21 @@ impl BoxOf {
             geometry = geometry.units(Units { length, density, time });
         }
         if self.aexp != 0.0 {
-            let Self { aexp, h0, omega_m, omega_l, omega_k, omega_b, .. } = *self;
-            geometry = geometry.cosmology(Cosmology { aexp, h0, omega_m, omega_l, omega_k, omega_b });
+            let Self { aexp, h0, omega_m, omega_l, omega_k, omega_b, omega_r, omega_nu, wa, .. } = *self;
+            let w0 = if self.w0 == 0.0 { -1.0 } else { self.w0 };
+            geometry = geometry.cosmology(Cosmology {
+                aexp,
+                h0,
+                omega_m,
+                omega_l,
+                omega_k,
+                omega_b,
+                omega_r,
+                omega_nu,
+                w0,
+                wa,
+                ..Cosmology::default()
+            });
         }
         Ok(geometry)
     }

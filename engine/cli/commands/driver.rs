@@ -10,9 +10,9 @@ use crate::config::{Common, Launch, ShownResults};
 use crate::report::{ProgressBars, RankReport, Recorder, StageEvent, StageTime, peak_memory};
 use inselberg_comm::agree::AgreeError;
 use inselberg_comm::{Comm, Rank, Reduce, Settings};
-use inselberg_io::InputFacts;
 use inselberg_io::particles::ParticleHeader;
 use inselberg_io::staging::Staged;
+use inselberg_io::{Cosmology, InputFacts};
 use inselberg_tasks::ThreadPool;
 use serde_json::Value;
 use std::io::IsTerminal;
@@ -264,10 +264,11 @@ impl RunCosts {
     }
 }
 
-/// Units that are assumed of an input of particles.
+/// What is assumed of an input: units of particles, and parameters of a cosmology that results depend on.
 pub struct AssumedUnits {
     names: Vec<String>,
     line: Option<String>,
+    cosmology: Option<String>,
 }
 
 impl AssumedUnits {
@@ -276,15 +277,24 @@ impl AssumedUnits {
         Self {
             names: header.map_or(Vec::new(), |header| header.assumed_units.clone()),
             line: header.and_then(assumed_units_line),
+            cosmology: None,
         }
     }
 
-    /// A line of a summary; empty where nothing is assumed.
-    pub fn text(&self) -> String {
-        self.line.as_ref().map_or(String::new(), |line| format!("{:<18}{line}\n", "units"))
+    /// With what is assumed of a cosmology on which energies or spheres depend.
+    #[must_use]
+    pub fn with_cosmology(self, cosmology: Option<&Cosmology>) -> Self {
+        Self { cosmology: cosmology.and_then(assumed_cosmology_line), ..self }
     }
 
-    /// A sentence about them, where something is assumed.
+    /// Lines of a summary; empty where nothing is assumed.
+    pub fn text(&self) -> String {
+        let lines = [("units", &self.line), ("cosmology", &self.cosmology)];
+        let shown = |(name, line): (&str, &Option<String>)| Some(format!("{name:<18}{}\n", line.as_ref()?));
+        lines.into_iter().filter_map(shown).collect()
+    }
+
+    /// A sentence about the units, where something is assumed.
     pub fn sentence(&self) -> Option<String> {
         self.line.clone()
     }
@@ -293,6 +303,18 @@ impl AssumedUnits {
     pub fn json(&self) -> Value {
         serde_json::json!(self.names)
     }
+}
+
+/// Lines of a summary on what is right but may surprise.
+pub fn notes_text(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("{:<18}{note}\n", "note")).collect()
+}
+
+/// Which parameters of a cosmology are assumed and which options set them; `None` where none is assumed.
+pub fn assumed_cosmology_line(cosmology: &Cosmology) -> Option<String> {
+    let flags: Vec<_> =
+        cosmology.assumed.iter().map(|name| format!("--{}", name.replace('_', "-"))).collect();
+    Some(format!("{}; set them with {}", cosmology.assumption()?, flags.join(", ")))
 }
 
 /// Which units are assumed and which options set them; `None` where none is assumed.

@@ -26,6 +26,10 @@ impl NamesFlags for ReadError {
             Self::UnusedDefault { name: "unit length", .. } => "--unit-length",
             Self::UnusedDefault { name: "unit mass", .. } => "--unit-mass",
             Self::UnusedDefault { name: "unit velocity", .. } => "--unit-velocity",
+            Self::UnusedDefault { name: "w0", .. } => "--w0",
+            Self::UnusedDefault { name: "wa", .. } => "--wa",
+            Self::UnusedDefault { name: "omega_r", .. } => "--omega-r",
+            Self::UnusedDefault { name: "omega_nu", .. } => "--omega-nu",
             Self::TwoAxes { .. } => "--image",
             _ => "",
         }

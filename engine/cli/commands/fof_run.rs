@@ -1,6 +1,6 @@
 //! Calls of the library for `inselberg fof`, its summary and its picture.
 
-use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
+use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error, notes_text};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
 use super::grouped::grouped;
@@ -45,6 +45,7 @@ pub struct FofSummary {
     linking_length: f64,
     assumed: AssumedUnits,
     n_ranks: usize,
+    notes: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -57,13 +58,18 @@ impl FofSummary {
         diagnostics: bool,
         comm: &Comm,
     ) -> Result<Self, CommandError> {
-        let assumed = AssumedUnits::new(Some(about));
-        let warnings = groups.warnings().into_iter().chain(assumed.sentence()).collect();
+        let table = groups.table();
+        let is_used = ["bound_mass", "mass_200_crit"].iter().any(|name| table.column(name).is_some());
+        let assumed =
+            AssumedUnits::new(Some(about)).with_cosmology(about.cosmology.as_ref().filter(|_| is_used));
+        let notes = groups.warnings();
+        let warnings = notes.iter().cloned().chain(assumed.sentence()).collect();
         Ok(Self {
             costs: RunCosts::new(stages, None, diagnostics, comm)?,
             attributes: groups.attributes().to_vec(),
             linking_length: groups.linking_length(),
             assumed,
+            notes,
             warnings,
             n_ranks: comm.n_ranks(),
         })
@@ -92,7 +98,8 @@ impl RunSummary for FofSummary {
         let table = table_text(&group_counts(&self.attributes), "particles", stages, *peak_memory);
         let ranks = ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
         let length = shown(self.linking_length);
-        format!("{}{:<18}{length:>15}\n{table}{ranks}", self.assumed.text(), "linking length")
+        let notes = notes_text(&self.notes);
+        format!("{notes}{}{:<18}{length:>15}\n{table}{ranks}", self.assumed.text(), "linking length")
     }
 
     fn json(&self) -> Value {
@@ -100,6 +107,7 @@ impl RunSummary for FofSummary {
         let mut summary = table_json(&group_counts(&self.attributes), "particles", stages, *peak_memory);
         summary["linking_length"] = json!(self.linking_length);
         summary["assumed_units"] = self.assumed.json();
+        summary["notes"] = json!(self.notes);
         summary["n_ranks"] = json!(self.n_ranks);
         summary["ranks"] = ranks.as_ref().map_or(Value::Null, RankReport::json);
         summary

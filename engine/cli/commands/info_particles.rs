@@ -3,6 +3,7 @@
 use super::driver::assumed_units_line;
 use super::fault::CommandError;
 use super::grouped::grouped;
+use super::info::expansion_text;
 use super::memory;
 use super::memory::Bytes;
 use super::out;
@@ -69,6 +70,7 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
             "cosmology",
             format!("aexp {} (z = {:.4}), H0 {} km/s/Mpc, {omegas}", c.aexp, redshift(c.aexp), c.h0),
         );
+        line("", expansion_text(c));
     }
     for species in &about.species {
         let precision = if species.is_double { "double" } else { "single" };
@@ -128,7 +130,8 @@ fn json_of(path: &Path, about: &ParticleHeader) -> Value {
     let cosmology = about.cosmology.as_ref().map(|c| {
         json!({
             "aexp": c.aexp, "redshift": redshift(c.aexp), "h0": c.h0, "omega_m": c.omega_m,
-            "omega_l": c.omega_l, "omega_b": c.omega_b,
+            "omega_l": c.omega_l, "omega_b": c.omega_b, "omega_r": c.omega_r, "omega_nu": c.omega_nu, "w0": c.w0, "wa": c.wa,
+            "hubble_rate": c.hubble_rate(), "critical_density": c.critical_density(), "assumed": c.assumed,
         })
     });
     let units = about

@@ -1,6 +1,6 @@
 //! Calls of the library for `inselberg phew`, its summary and its picture.
 
-use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error};
+use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error, notes_text};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
 use super::grouped::grouped;
@@ -31,7 +31,7 @@ use inselberg_io::particles::{
     PARTICLE_READERS, ParticleHeader, ParticleInput, file_of, read_particle_headers_with,
 };
 use inselberg_io::staging::{Staged, stage_file};
-use inselberg_io::{FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
+use inselberg_io::{Cosmology, FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -289,6 +289,8 @@ pub struct PhewSummary {
     selected: SelectedParticles,
     sky: Option<String>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
+    /// What the input says of its cosmology against itself.
+    notes: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -304,8 +306,12 @@ impl PhewSummary {
         comm: &Comm,
     ) -> Result<Self, CommandError> {
         let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
-        let assumed = AssumedUnits::new(input.about());
-        let warnings = clumps.warnings().into_iter().chain(assumed.sentence()).collect();
+        let cosmology = input.snapshot().header().cosmology.as_ref();
+        let is_used = clumps.attributes().iter().any(|(name, _)| name == "unbind_potential");
+        let assumed = AssumedUnits::new(input.about()).with_cosmology(cosmology.filter(|_| is_used));
+        let notes: Vec<String> = cosmology.and_then(Cosmology::contradiction).into_iter().collect();
+        let warnings =
+            clumps.warnings().into_iter().chain(assumed.sentence()).chain(notes.iter().cloned()).collect();
         let field = clumps.field().expect("an output has a chosen field").clone();
         Ok(Self {
             costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,
@@ -313,6 +319,7 @@ impl PhewSummary {
             field: ChosenField { is_auto: job.field == FieldChoice::Auto, ..field },
             thresholds: clumps.thresholds(),
             assumed,
+            notes,
             warnings,
             totals: CatalogueTotals::from_attributes(clumps.attributes()),
             densest: clumps.densest(),
@@ -344,6 +351,7 @@ impl RunSummary for PhewSummary {
             self.field,
             self.assumed.text()
         );
+        text = format!("{}{text}", notes_text(&self.notes));
         if let Some(ranks) = &self.costs.ranks {
             text = format!("{text}\n{}", ranks.text());
         }
@@ -364,6 +372,7 @@ impl RunSummary for PhewSummary {
         summary["field"] = field_json(&self.field);
         summary["thresholds"] = thresholds_json(&self.thresholds);
         summary["assumed_units"] = self.assumed.json();
+        summary["notes"] = serde_json::json!(self.notes);
         summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();
         summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);

@@ -9,6 +9,7 @@ use super::series::{Series, SnapshotPaths, grouped, has_number, series};
 use super::values::CheckedValues;
 use inselberg::bound::PropertyWords;
 use inselberg::{BoundRequest, FofParams, Linking, LinkingTypes};
+use inselberg_io::ExtraCosmology;
 use inselberg_io::particles::{InputDefaults, KIND_NAMES, N_KINDS};
 use std::path::PathBuf;
 
@@ -78,7 +79,7 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<Series<FofJob>, ConfigError
     types.is_open = raw.switch("open");
     let job = FofJob {
         inputs: inputs.clone(),
-        defaults: input_defaults(raw)?,
+        defaults: InputDefaults { cosmology: extra_cosmology(raw)?, ..input_defaults(raw)? },
         types,
         fof,
         output,
@@ -167,6 +168,19 @@ pub(super) fn input_defaults(raw: &CheckedValues<'_>) -> Result<InputDefaults, C
         unit_length: positive("unit-length")?,
         unit_mass: positive("unit-mass")?,
         unit_velocity: positive("unit-velocity")?,
+        cosmology: ExtraCosmology::NONE,
+    })
+}
+
+/// Parameters of a cosmology that the input of `fof` or `phew` does not state.
+pub(super) fn extra_cosmology(raw: &CheckedValues<'_>) -> Result<ExtraCosmology, ConfigError> {
+    let number = |name| raw.real(name, |_| true, "a finite number");
+    let density = |name| raw.real(name, |x| x >= 0.0, "a finite density parameter, 0 or more");
+    Ok(ExtraCosmology {
+        w0: number("w0")?,
+        wa: number("wa")?,
+        omega_r: density("omega-r")?,
+        omega_nu: density("omega-nu")?,
     })
 }
 

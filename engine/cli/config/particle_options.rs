@@ -1,7 +1,7 @@
 //! Options for what an input of particles leaves open.
 
 use super::Command::{Fof, Phew, Voids};
-use super::Heading::Particles;
+use super::Heading::{Particles, Properties};
 use super::opt::{Opt, OptionKind, ROW};
 
 /// Options of `phew`, `fof` and `voids`.
@@ -49,6 +49,51 @@ pub(super) const PARTICLES: &[Opt] = &[
         commands: &[Fof, Phew, Voids],
         help: "Unit of velocity in cm/s, for a Gadget snapshot that does not state it",
         doc: "As its UnitVelocity_in_cm_per_s. The default is Gadget's own, 1e5.",
+        ..ROW
+    },
+    Opt {
+        name: "w0",
+        key: "w0",
+        heading: Properties,
+        kind: OptionKind::Real,
+        example: "-0.9",
+        commands: &[Fof, Phew],
+        help: "Pressure over density of dark energy today, where the snapshot does not state it",
+        doc: "For the Hubble rate and the critical density of a cosmological snapshot: w(a) = w0 + wa (1 - a). The default is -1, \
+              a cosmological constant. `info`, the summary and the catalogue attribute assumed_cosmology name what is assumed.",
+        ..ROW
+    },
+    Opt {
+        name: "wa",
+        key: "wa",
+        heading: Properties,
+        kind: OptionKind::Real,
+        example: "0.2",
+        commands: &[Fof, Phew],
+        help: "The part of it that changes with the expansion, where the snapshot does not state it",
+        doc: "The default is 0.",
+        ..ROW
+    },
+    Opt {
+        name: "omega-r",
+        key: "omega_r",
+        heading: Properties,
+        kind: OptionKind::Real,
+        example: "9e-5",
+        commands: &[Fof, Phew],
+        help: "Density parameter of radiation, where the snapshot does not state it",
+        doc: "The default is 0. Curvature is what is left of 1.",
+        ..ROW
+    },
+    Opt {
+        name: "omega-nu",
+        key: "omega_nu",
+        heading: Properties,
+        kind: OptionKind::Real,
+        example: "0.0014",
+        commands: &[Fof, Phew],
+        help: "Density parameter of massive neutrinos beside matter, where the snapshot does not state it",
+        doc: "SWIFT's Omega_nu_0. It counts in the mean density of matter. The default is 0. Curvature is what is left of 1.",
         ..ROW
     },
     Opt {

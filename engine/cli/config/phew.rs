@@ -103,7 +103,7 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
     let job = PhewJob {
         input,
         particles: from_particles(raw, &field)?,
-        defaults: fof::input_defaults(raw)?,
+        defaults: InputDefaults { cosmology: fof::extra_cosmology(raw)?, ..fof::input_defaults(raw)? },
         grid: grid(raw)?,
         field,
         phew,
@@ -186,7 +186,8 @@ fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
     };
     let periodic = raw.text("periodic").map(axes).transpose()?;
     let origin = raw.text("origin").map(corner).transpose()?;
-    Ok(FieldDefaults { periodic, spacing, origin, is_image: raw.switch("image") })
+    let (is_image, cosmology) = (raw.switch("image"), fof::extra_cosmology(raw)?);
+    Ok(FieldDefaults { periodic, spacing, origin, is_image, cosmology })
 }
 
 /// What is found out about members of clumps.

@@ -1,6 +1,6 @@
 //! Values for what an input of cells may leave open.
 
-use crate::{ReadError, ReadResult};
+use crate::{ExtraCosmology, ReadError, ReadResult};
 use std::path::Path;
 
 /// Values for what an input of cells does not state. None of them replaces a stated value.
@@ -14,6 +14,8 @@ pub struct FieldDefaults {
     pub origin: Option<[f64; 3]>,
     /// Whether a plain array of two axes is an image. Without it, arrays of shape (N, 3) are positions of particles.
     pub is_image: bool,
+    /// Parameters of a cosmology that the input does not state.
+    pub cosmology: ExtraCosmology,
 }
 
 impl FieldDefaults {

@@ -15,6 +15,7 @@ mod amrex;
 mod block_grid;
 pub mod catalogue;
 pub mod collective;
+mod cosmology;
 mod dataset_path;
 mod error;
 mod facts;
@@ -40,6 +41,7 @@ mod stored_array;
 mod tiles;
 mod uniform;
 
+pub use cosmology::{Cosmology, ExtraCosmology, HUBBLE_100, NEWTON};
 pub(crate) use error::reserve;
 pub use error::{ReadError, ReadResult};
 pub use facts::{InputFacts, StaticName};
@@ -48,6 +50,5 @@ pub use identity::{base_of, input_identity};
 pub use leaf_block::{LeafBlock, oct_of_block, value_of_block};
 pub use readers::{READERS, open, open_from, read_headers, read_headers_with, recognises};
 pub use snapshot::{
-    Cosmology, Counted, Every, Family, FieldInfo, HUBBLE_100, Header, MONATOMIC, NEWTON, OctBlock,
-    ParticleBlock, Reader, Snapshot, Units,
+    Counted, Every, Family, FieldInfo, Header, MONATOMIC, OctBlock, ParticleBlock, Reader, Snapshot, Units,
 };

@@ -3,8 +3,8 @@
 #[cfg(feature = "hdf5")]
 use crate::mesh_blocks;
 use crate::{
-    FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, dataset_path, input_file,
-    ramses, uniform,
+    ExtraCosmology, FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, dataset_path,
+    input_file, ramses, uniform,
 };
 use std::path::Path;
 
@@ -52,7 +52,12 @@ pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<In
     let reader = READERS.iter().position(|r| (r.recognises)(path, defaults));
     let reader = reader.ok_or_else(|| unknown_format(path))?;
     let known = (READERS[reader].read_headers)(path, defaults)?;
-    Ok(InputFacts { of_particles: false, reader, known })
+    let facts = InputFacts { of_particles: false, reader, known };
+    if defaults.cosmology != ExtraCosmology::NONE {
+        defaults.cosmology.check(path, open_from(&facts).header().cosmology.as_ref())?;
+    }
+    Ok(facts)
+}
 }
 
 /// Whether a reader of cells recognises `path`, with these values for what it does not state.

@@ -1,6 +1,7 @@
 //! What every snapshot offers: its header, and its octs and particles as streams.
 
 use crate::catalogue::Attribute;
+use crate::cosmology::Cosmology;
 use crate::{FieldDefaults, ReadResult, StaticName, facts};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -17,49 +18,8 @@ pub struct Units {
     pub time: f64,
 }
 
-/// The constant of gravity in cm³ g⁻¹ s⁻² (CODATA 2018).
-pub const NEWTON: f64 = 6.6743e-8;
 /// The ratio of specific heats of a monatomic gas.
 pub const MONATOMIC: f64 = 5.0 / 3.0;
-/// 100 km/s/Mpc in 1/s.
-pub const HUBBLE_100: f64 = 3.240_779_29e-18;
-
-/// Expansion factor and density parameters; `None` in [`Header`] for non-cosmological outputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cosmology {
-    /// Expansion factor of the output.
-    pub aexp: f64,
-    /// Hubble constant in km/s/Mpc.
-    pub h0: f64,
-    /// Matter density parameter.
-    pub omega_m: f64,
-    /// Dark-energy density parameter.
-    pub omega_l: f64,
-    /// Curvature density parameter.
-    pub omega_k: f64,
-    /// Baryon density parameter.
-    pub omega_b: f64,
-}
-
-impl Cosmology {
-    /// The Hubble rate at the expansion factor, in 1/s. Without radiation.
-    pub fn hubble_rate(&self) -> f64 {
-        HUBBLE_100 * (self.h0 / 100.0) * self.densities().iter().sum::<f64>().sqrt()
-    }
-
-    /// The matter density at the expansion factor over the critical one there.
-    pub fn matter_parameter(&self) -> f64 {
-        let densities = self.densities();
-        densities[0] / densities.iter().sum::<f64>()
-    }
-
-    /// Matter, curvature and dark energy at the expansion factor, over the critical density today.
-    fn densities(&self) -> [f64; 3] {
-        let a = self.aexp;
-        [self.omega_m / (a * a * a), self.omega_k / (a * a), self.omega_l]
-    }
-}
-
 /// The header of a snapshot; cheap to read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -103,10 +63,8 @@ impl Header {
     /// Whether the unit of density is the mean matter density of the universe, as in RAMSES's cosmological runs. Within one
     /// per cent, since codes differ in their constants.
     pub fn is_in_mean_densities(&self) -> bool {
-        /// Critical density in g/cm³ for 100 km/s/Mpc.
-        const CRITICAL: f64 = 1.878_34e-29;
         self.cosmology.as_ref().is_some_and(|c| {
-            let mean = c.omega_m * CRITICAL * (c.h0 / 100.0).powi(2) / c.aexp.powi(3);
+            let mean = c.omega_m * c.critical_density_today() / c.aexp.powi(3);
             (self.units.density / mean - 1.0).abs() < 0.01
         })
     }

@@ -49,8 +49,8 @@ pub(crate) struct SearchResult {
     labels: Vec<Option<GroupId>>,
     linking_length: f64,
     catalogue: CataloguePart,
-    /// Whether groups depend on the division of the particles among the ranks where distances tie.
-    is_numbered: bool,
+    /// As [`FofGroups::warnings`].
+    warnings: Vec<String>,
     /// The group of every particle of an output, where it is wanted.
     group_ids: Option<CataloguePart>,
     /// On rank 0, where it is wanted.
@@ -107,13 +107,16 @@ pub(crate) fn search(
     let catalogue = catalogue(&request, &found, comm, executor.observer())?;
     let n = particles.len();
     let labels = (0..n).into_par_iter().map(|i| GroupId::new(found.group_of.get(i))).collect();
+    // Groups depend on the division of the particles among the ranks where distances tie.
     let is_numbered = !particles.has_ids() && comm.n_ranks() > 1;
+    let line =
+        "the particles have no IDs, so the order of groups of equal size depends on how the ranks share them";
     Ok(SearchResult {
         groups: found.groups,
         labels,
         linking_length,
         catalogue,
-        is_numbered,
+        warnings: is_numbered.then(|| line.to_string()).into_iter().collect(),
         group_ids: None,
         projection: projection.flatten(),
         kept: None,
@@ -151,6 +154,7 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
         has_ids: particles.has_ids(),
         has_velocities: particles.has_velocities(),
         has_densities: false,
+        has_weights: false,
     };
     let geometry = &particles.geometry;
     ParticleHeader {
@@ -170,9 +174,10 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
 impl SearchResult {
     /// Of a search whose particles nobody gave, so that nobody gets labels.
     pub fn of_output(found: FofOutcome) -> Self {
-        let FofOutcome { groups, linking_length, catalogue, group_ids, projection, kept, .. } = found;
+        let FofOutcome { groups, linking_length, catalogue, group_ids, projection, kept, warnings, .. } =
+            found;
         let labels = Vec::new();
-        Self { groups, labels, linking_length, catalogue, is_numbered: false, group_ids, projection, kept }
+        Self { groups, labels, linking_length, catalogue, warnings, group_ids, projection, kept }
     }
 }
 
@@ -189,8 +194,7 @@ impl FofGroups {
 
     /// What a user should know about a result that is right but may surprise: one line each, the same on all ranks.
     pub fn warnings(&self) -> Vec<String> {
-        let line = "the particles have no IDs, so the order of groups of equal size depends on how the ranks share them";
-        self.found.is_numbered.then(|| line.to_string()).into_iter().collect()
+        self.found.warnings.clone()
     }
 
     /// Number of groups on all ranks.

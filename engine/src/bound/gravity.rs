@@ -22,7 +22,7 @@ mod tests {
         let hubble_0 = h0 / 100.0 * HUBBLE_100;
         let density = 3.0 * omega_m * hubble_0 * hubble_0 / (8.0 * std::f64::consts::PI * NEWTON);
         let units = Units { length: a * 1e26, density: density / (a * a * a), time: a * a / hubble_0 };
-        let cosmology = Cosmology { aexp: a, h0, omega_m, omega_l: 0.7, omega_k: 0.0, omega_b: 0.0 };
+        let cosmology = Cosmology { aexp: a, h0, omega_m, omega_l: 0.7, ..Cosmology::default() };
         let found = gravity(&units, Some(&cosmology));
         let g = 3.0 * omega_m * a / (8.0 * std::f64::consts::PI);
         assert!((found.g / g - 1.0).abs() < 1e-12, "{found:?}");

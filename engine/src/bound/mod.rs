@@ -57,7 +57,7 @@ pub use request::{
     SourceTypes, SpanRules,
 };
 pub use rows::{HaloClump, HaloRows, RowDirectory};
-pub use spheres::{N_DENSITIES, Sphere, SphereCentre, Surroundings, densities};
+pub use spheres::{Sphere, SphereCentre, SphereDensities, Surroundings};
 pub use tables::{BoundTables, IS_CENTRAL, MemberNames, sphere_columns};
 pub use unbind::{ShellCentre, Unbinder};
 pub use workers::{HaloWork, SpanningHalo, even_workers, to_workers};
@@ -72,7 +72,7 @@ pub struct BoundTask<'a> {
     /// How haloes are unbound.
     pub unbinder: Unbinder<'a>,
     /// The mean densities of spheres about the centres of haloes, if these are wanted.
-    pub densities: Option<[f64; N_DENSITIES]>,
+    pub densities: Option<SphereDensities>,
     /// The rows of this rank.
     pub rows: &'a HaloRows,
     /// Whether bound particles are listed.

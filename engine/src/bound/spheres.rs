@@ -19,8 +19,7 @@ use crate::bound::rank_slices::RankSlices;
 use crate::bound::request::SpanRules;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
-use inselberg_io::Cosmology;
-use inselberg_kernels::bound::Gravity;
+use inselberg_io::{Cosmology, Units};
 use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
 use inselberg_kernels::bound::properties::spherical_overdensity::{SphereSearch, bryan_norman};
 use inselberg_kernels::bound::slices::{Slices, Whole};
@@ -59,12 +58,31 @@ pub struct SphereCentre {
     pub mass: f64,
 }
 
-/// The mean densities of 200 times the critical and the mean density, 500 times the critical one, and Bryan & Norman's, in
-/// code units.
-pub fn densities(gravity: &Gravity, cosmology: &Cosmology) -> [f64; N_DENSITIES] {
-    let critical = gravity.critical_density();
-    let matter = cosmology.matter_parameter();
-    [200.0 * critical, 200.0 * matter * critical, 500.0 * critical, bryan_norman(matter) * critical]
+/// Where spheres end, in code units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SphereDensities {
+    /// The mean densities of 200 times the critical and the mean density, 500 times the critical one, and Bryan & Norman's.
+    pub ends: [f64; N_DENSITIES],
+    /// The density of matter that fills all space and that no particle has: neutrinos whose particles are weighted by the
+    /// departure from their mean.
+    pub smooth: f64,
+}
+
+impl SphereDensities {
+    /// Of a cosmology in these units. Matter is all in particles and cells unless neutrinos are weighted.
+    pub fn new(units: &Units, cosmology: &Cosmology, has_weights: bool) -> Self {
+        let critical = cosmology.critical_density() / units.density;
+        let matter = cosmology.matter_parameter();
+        let smooth = if has_weights { cosmology.neutrino_part() * matter * critical } else { 0.0 };
+        let ends =
+            [200.0 * critical, 200.0 * matter * critical, 500.0 * critical, bryan_norman(matter) * critical];
+        Self { ends, smooth }
+    }
+
+    /// The mean densities of what particles and cells have.
+    fn of_points(&self) -> [f64; N_DENSITIES] {
+        self.ends.map(|density| density - self.smooth)
+    }
 }
 
 /// The particles and gas cells of this rank, and the box.
@@ -96,7 +114,7 @@ type FoundSpheres = [Option<Sphere>; N_DENSITIES];
 struct SphereRound<'a> {
     /// The queries of each rank.
     asked: Vec<Vec<SphereQuery>>,
-    densities: &'a [f64; N_DENSITIES],
+    densities: &'a SphereDensities,
     rules: &'a SpanRules,
     comm: &'a Comm,
 }
@@ -125,12 +143,12 @@ impl<'a> Surroundings<'a> {
     pub fn spheres(
         &self,
         haloes: &[SphereCentre],
-        densities: &[f64; N_DENSITIES],
+        densities: &SphereDensities,
         rules: &SpanRules,
         comm: &Comm,
     ) -> Result<Vec<[Sphere; N_DENSITIES]>, CommError> {
         let side = self.space.side;
-        let least = densities.iter().copied().fold(f64::INFINITY, f64::min);
+        let least = densities.of_points().into_iter().fold(f64::INFINITY, f64::min);
         let most = self.greatest_radius();
         let first = |halo: &SphereCentre| {
             let of_mass = (halo.mass / (4.0 / 3.0 * std::f64::consts::PI * least)).cbrt();
@@ -263,10 +281,12 @@ impl SphereRound<'_> {
         slices: &S,
     ) -> Result<FoundSpheres, S::Error> {
         let profile = MassProfile::new(points, self.rules.block, slices)?;
-        let found = profile.spheres(*self.densities, query.core)?;
-        Ok(found.map(|search| match search {
+        let of_points = self.densities.of_points();
+        let found = profile.spheres(of_points, query.core)?;
+        let with_smooth = |i: usize| self.densities.ends[i] / of_points[i];
+        Ok(std::array::from_fn(|i| match found[i] {
             SphereSearch::Found(sphere) => Some(Sphere {
-                mass: sphere.mass,
+                mass: sphere.mass * with_smooth(i),
                 radius: sphere.radius,
                 concentration: sphere.concentration().unwrap_or(0.0),
                 mass_of_type: sphere.inside.of_type,

@@ -9,29 +9,65 @@ use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::particles::{MassOf, ParticleHeader};
 use rayon::prelude::*;
 
-/// Collective: the mean mass of dark-matter particles; 0 without any. It does not depend on how particles are distributed
-/// over ranks.
-pub fn mean_dark_mass(loaded: &LoadedParticles, plan: &ReadPlan, comm: &Comm) -> Result<f64, CommError> {
-    let mass = |i: usize| loaded.particles.mass.get(i);
-    let largest = loaded.dark(plan).map(mass).reduce(|| 0.0, f64::max);
-    let least = loaded.dark(plan).map(mass).reduce(|| f64::INFINITY, f64::min);
-    let bounds = comm.all_max(&[largest, -least])?;
-    let (largest, least) = (bounds[0], -bounds[1]);
-    // Equal masses: the mean is exact.
-    if largest <= least {
-        return Ok(if largest == least { largest } else { 0.0 });
+/// Particles of more than so many times the least mass belong to a coarser level of a zoom, whose masses differ by 8.
+const CLASS: f64 = 2.0;
+
+/// The masses of dark-matter particles on all ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DarkMasses {
+    /// The mean mass of the lightest class: of all particles of at most twice the least mass. 0 without any.
+    pub mean: f64,
+    /// The number of heavier ones.
+    pub n_heavy: u64,
+    /// The mass of all.
+    pub total: f64,
+}
+
+impl DarkMasses {
+    /// Collective: of the particles that all ranks read. They do not depend on how particles are distributed over ranks.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn of_particles(loaded: &LoadedParticles, plan: &ReadPlan, comm: &Comm) -> Result<Self, CommError> {
+        let masses = || loaded.dark(plan).map(|i| loaded.particles.mass.get(i));
+        let largest = masses().reduce(|| 0.0, f64::max);
+        let least = masses().filter(|mass| *mass > 0.0).reduce(|| f64::INFINITY, f64::min);
+        let bounds = comm.all_max(&[largest, -least])?;
+        let (largest, least) = (bounds[0], -bounds[1]);
+        let is_fine = |mass: &f64| *mass <= CLASS * least;
+        let counts = [masses().count() as u64, masses().filter(is_fine).count() as u64];
+        let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
+        let (n, n_fine) = (counts[0], counts[1]);
+        if largest <= least {
+            // Equal masses: the mean is exact.
+            let mean = if largest == least { largest } else { 0.0 };
+            return Ok(Self { mean, n_heavy: 0, total: mean * n as f64 });
+        }
+        let fine = total(masses().filter(is_fine), largest, comm)?;
+        let all = if n_fine < n { total(masses(), largest, comm)? } else { fine };
+        Ok(Self { mean: fine / n_fine as f64, n_heavy: n - n_fine, total: all })
     }
-    let sum = total(loaded.dark(plan).map(mass), largest, comm)?;
-    let n = loaded.dark(plan).count() as u64;
-    let n = comm.all_reduce_counts(&[n], Reduce::Sum)?[0];
-    Ok(sum / n as f64)
+
+    /// Where a linking length is that of the lightest class alone, in one line.
+    pub fn warning(&self, n_dark: u64, config: &FofConfig) -> Option<String> {
+        let is_ratio = matches!(config.length, LinkingLength::Ratio(_));
+        (is_ratio && self.n_heavy > 0).then(|| {
+            let (heavy, fine) = (self.n_heavy, n_dark - self.n_heavy);
+            format!(
+                "{heavy} dark-matter particles have more than {CLASS} times the least mass; the linking length is that of the \
+                 {fine} others, of mean mass {:.6e}",
+                self.mean
+            )
+        })
+    }
 }
 
 /// The linking length in the units of the positions.
 ///
 /// A ratio refers to the mean separation of dark-matter particles: the cube root of their mean mass over the mean density.
 /// That is the density of dark matter where there is gas, and of all matter otherwise. Without cosmology or masses, the
-/// mean separation is the cube root of the volume of the box over the number of dark-matter particles.
+/// mean separation is the cube root of the volume of the box over the number of dark-matter particles. Of several classes of
+/// mass the lightest counts.
 ///
 /// # Errors
 /// When the input does not have what a ratio needs.
@@ -40,7 +76,7 @@ pub fn linking_length(
     config: &FofConfig,
     plan: &ReadPlan,
     census: &ParticleCounts,
-    mean_mass: f64,
+    masses: &DarkMasses,
 ) -> Result<f64, FofRunError> {
     let ratio = match config.length {
         LinkingLength::Absolute(length) => return Ok(length),
@@ -56,10 +92,12 @@ pub fn linking_length(
         let Some(density) = density.filter(|d| *d > 0.0) else {
             return missing("there is gas, and the input does not give the density of dark matter");
         };
-        return Ok(ratio * (mean_mass / density).cbrt());
+        return Ok(ratio * (masses.mean / density).cbrt());
     }
+    // Of the lightest class as if it filled the box.
+    let number = if masses.n_heavy > 0 { masses.total / masses.mean } else { census.dark as f64 };
     match plan.sides {
-        Some(sides) => Ok(ratio * (sides.iter().product::<f64>() / census.dark as f64).cbrt()),
+        Some(sides) => Ok(ratio * (sides.iter().product::<f64>() / number).cbrt()),
         None => missing("the mean separation is not known without a periodic box"),
     }
 }

@@ -1,6 +1,6 @@
 //! The particles that one rank reads.
 
-use crate::fof::particle_check;
+use crate::fof::particle_check::{self, MASSES};
 use crate::fof::plan::{ParticleCounts, ReadPlan};
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::{Ids, Masses, Particles, Positions, Role, RowRange};
@@ -44,7 +44,7 @@ pub fn load(
     for range in &ranges {
         read(input, range, &mut columns, observer)?;
     }
-    particle_check::check(input, &columns, &ranges, plan.sides)?;
+    particle_check::check(input, &columns, &ranges, &MASSES, plan.sides)?;
     if let Some(sides) = plan.sides {
         particle_check::wrap(&mut columns.position, sides);
     }
@@ -192,6 +192,7 @@ mod tests {
                 has_ids: false,
                 has_velocities: false,
                 has_densities: false,
+                has_weights: false,
             };
             Self(ParticleHeader {
                 format: "rows",

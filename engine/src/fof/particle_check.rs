@@ -7,7 +7,7 @@ use inselberg_kernels::simd::are_within;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Checks that all values are finite, no mass is negative, and every particle is in the box or at most one side outside.
+/// Checks that all values are finite, all masses in a range, and every particle is in the box or at most one side outside.
 ///
 /// # Errors
 /// The first particle with a problem.
@@ -15,12 +15,13 @@ pub fn check(
     input: &dyn ParticleInput,
     columns: &Columns,
     ranges: &[RowRange],
+    masses: &Range<f64>,
     sides: Option<[f64; 3]>,
 ) -> ReadResult<()> {
-    if are_valid(columns, sides) {
+    if are_valid(columns, masses, sides) {
         return Ok(());
     }
-    check_each(input, ranges, |i| problem(columns, i, sides))
+    check_each(input, ranges, |i| problem(columns, i, masses, sides))
 }
 
 /// Checks that every particle of a kind that counts has a mass above 0, where masses were read and are valid. Clouds of sinks may have none:
@@ -45,11 +46,11 @@ pub fn check_have_mass(
     })
 }
 
-/// Finite numbers.
-const FINITE: Range<f64> = f64::MIN..f64::INFINITY;
+/// Finite numbers. Weighted masses may be any.
+pub const FINITE: Range<f64> = f64::MIN..f64::INFINITY;
 
 /// Masses that a particle may have.
-const MASSES: Range<f64> = 0.0..f64::INFINITY;
+pub const MASSES: Range<f64> = 0.0..f64::INFINITY;
 
 /// Where a particle may be along an axis: in the box or at most one side outside.
 fn around_box(side: f64) -> Range<f64> {
@@ -57,11 +58,11 @@ fn around_box(side: f64) -> Range<f64> {
 }
 
 /// Whether no particle has a [`problem`].
-fn are_valid(columns: &Columns, sides: Option<[f64; 3]>) -> bool {
+fn are_valid(columns: &Columns, in_range: &Range<f64>, sides: Option<[f64; 3]>) -> bool {
     let masses = columns.mass.as_deref().map_or(&[][..], |mass| mass.as_chunks().0);
     let velocities = columns.velocity.as_deref().unwrap_or(&[]);
     are_at(&columns.position, &sides.map_or([FINITE; 3], |sides| sides.map(around_box)))
-        && all_within(masses, &[MASSES])
+        && all_within(masses, &[in_range.clone()])
         && all_within(velocities, &[FINITE; 3])
 }
 
@@ -104,7 +105,12 @@ pub fn check_each(
 }
 
 /// What is wrong with a particle, and what was expected.
-fn problem(columns: &Columns, i: usize, sides: Option<[f64; 3]>) -> Option<(String, String)> {
+fn problem(
+    columns: &Columns,
+    i: usize,
+    masses: &Range<f64>,
+    sides: Option<[f64; 3]>,
+) -> Option<(String, String)> {
     let at = columns.position.get(i);
     if !at.iter().all(|x| x.is_finite()) {
         return Some((format!("position {at:?}"), "finite numbers".into()));
@@ -115,7 +121,7 @@ fn problem(columns: &Columns, i: usize, sides: Option<[f64; 3]>) -> Option<(Stri
         return Some((format!("position {at:?} is far outside the box"), format!("a box of {sides:?}")));
     }
     if let Some(mass) = columns.mass.as_ref().map(|mass| mass[i])
-        && !MASSES.contains(&mass)
+        && !masses.contains(&mass)
     {
         return Some((format!("mass {mass}"), "a finite mass, 0 or more".into()));
     }
@@ -172,8 +178,12 @@ mod tests {
                     2 => columns.mass = Some(vec![x; 100]),
                     _ => columns.velocity = Some(vec![[x as f32, 0.0, 0.0]; 100]),
                 }
-                let has_none = (0..100).all(|i| problem(&columns, i, sides).is_none());
-                assert_eq!(are_valid(&columns, sides), has_none, "{x} in column {column}, {sides:?}");
+                let has_none = (0..100).all(|i| problem(&columns, i, &MASSES, sides).is_none());
+                assert_eq!(
+                    are_valid(&columns, &MASSES, sides),
+                    has_none,
+                    "{x} in column {column}, {sides:?}"
+                );
             }
         }
     }

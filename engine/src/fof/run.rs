@@ -3,7 +3,7 @@
 use super::bound::{self, SearchedInput};
 use super::config::{FofConfig, LinkingLength};
 use super::kept::KeptParticles;
-use super::length;
+use super::length::{DarkMasses, linking_length};
 use super::load::load;
 use super::picture;
 use super::plan::{self, ParticleCounts, ReadPlan};
@@ -17,6 +17,7 @@ use crate::progress::Observer;
 use crate::projection::Projection;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_io::Cosmology;
 use inselberg_io::catalogue::CataloguePart;
 use inselberg_io::particles::{ParticleHeader, ParticleInput};
 
@@ -40,6 +41,8 @@ pub struct FofOutcome {
     pub linking_length: f64,
     /// The particles of this rank, if they are kept for maps.
     pub kept: Option<KeptParticles>,
+    /// What users should know of the search, each in one line.
+    pub warnings: Vec<String>,
 }
 
 /// The side of the cube that a particle is in maps, in linking lengths.
@@ -77,7 +80,8 @@ pub fn run_fof(
 ) -> Result<FofOutcome, FofRunError> {
     let observer = executor.observer();
     let about = input.about();
-    let SearchInput { plan, particles, ranges, census, rules } = prepare(input, config, comm, observer)?;
+    let SearchInput { plan, particles, ranges, census, rules, warnings } =
+        prepare(input, config, comm, observer)?;
     let projection = config
         .with_picture
         .then(|| picture::project(&particles, census.all, rules.sides, comm))
@@ -103,6 +107,7 @@ pub fn run_fof(
         census,
         linking_length: rules.linking_length,
         kept,
+        warnings,
     })
 }
 
@@ -152,6 +157,7 @@ struct SearchInput {
     ranges: Vec<RowRange>,
     census: ParticleCounts,
     rules: LinkingRules,
+    warnings: Vec<String>,
 }
 
 /// Collective: reads the particles and derives the rules.
@@ -170,15 +176,17 @@ fn prepare(
     if census.linkable == 0 {
         return Err(FofRunError::NothingLinks { what: plan::contents(about) });
     }
-    let mean_mass = length::mean_dark_mass(&loaded, &plan, comm)?;
+    let masses = DarkMasses::of_particles(&loaded, &plan, comm)?;
+    let contradiction = about.cosmology.as_ref().and_then(Cosmology::contradiction);
+    let warnings = masses.warning(census.dark, config).into_iter().chain(contradiction).collect();
     let rules = LinkingRules {
-        linking_length: length::linking_length(about, config, &plan, &census, mean_mass)?,
+        linking_length: linking_length(about, config, &plan, &census, &masses)?,
         min_size: config.min_size,
         sides: plan.sides,
         seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,
         allow_duplicate_ids: config.allow_duplicate_ids,
     };
-    Ok(SearchInput { plan, particles: loaded.particles, ranges: loaded.ranges, census, rules })
+    Ok(SearchInput { plan, particles: loaded.particles, ranges: loaded.ranges, census, rules, warnings })
 }
 
 /// Collective: the totals of summary and catalogue, by name.

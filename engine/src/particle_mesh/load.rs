@@ -90,7 +90,7 @@ fn check(
     ranges: &[RowRange],
     plan: &MeshPlan,
 ) -> ReadResult<()> {
-    particle_check::check(input, columns, ranges, Some([plan.side; 3]))?;
+    particle_check::check(input, columns, ranges, &particle_check::MASSES, Some([plan.side; 3]))?;
     let inside = 0.0..plan.side;
     if plan.periodic || particle_check::are_at(&columns.position, &std::array::from_fn(|_| inside.clone())) {
         return Ok(());

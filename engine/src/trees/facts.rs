@@ -87,9 +87,27 @@ pub struct OutputFacts {
 }
 
 /// What outputs of one run share.
-const OF_A_RUN: [&str; 9] =
-    ["input_format", "coarse_cells", "periodic", "h0", "omega_m", "omega_l", "omega_k", "omega_b", "compat"];
-const COSMOLOGY: [&str; 5] = ["h0", "omega_m", "omega_l", "omega_k", "omega_b"];
+const OF_A_RUN: [&str; 13] = [
+    "input_format",
+    "coarse_cells",
+    "periodic",
+    "h0",
+    "omega_m",
+    "omega_l",
+    "omega_k",
+    "omega_b",
+    "omega_r",
+    "omega_nu",
+    "w0",
+    "wa",
+    "compat",
+];
+/// Those of a cosmology that catalogues of older versions do not state.
+pub const EXTRA_COSMOLOGY: [&str; 4] = ["omega_r", "omega_nu", "w0", "wa"];
+/// The value of an attribute that a catalogue does not state.
+pub const NOT_STATED: &str = "none";
+const COSMOLOGY: [&str; 9] =
+    ["h0", "omega_m", "omega_l", "omega_k", "omega_b", "omega_r", "omega_nu", "w0", "wa"];
 const UNITS: [&str; 3] = ["unit_length", "unit_density", "unit_time"];
 /// The box in code units, which programs that show a tree need.
 const BOX: [&str; 4] = ["boxlen", "coarse_cells", "sides", "periodic"];

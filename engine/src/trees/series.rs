@@ -1,7 +1,7 @@
 //! Whether catalogues are outputs of one run, and in which order.
 
 use crate::trees::error::TreeError;
-use crate::trees::facts::OutputFacts;
+use crate::trees::facts::{EXTRA_COSMOLOGY, NOT_STATED, OutputFacts};
 use std::cmp::Ordering;
 
 /// The relative difference up to which sides of boxes are the same: units are rounded in files.
@@ -64,11 +64,13 @@ pub fn check_fits(first: &OutputFacts, next: &OutputFacts) -> Result<(), TreeErr
     }
     let value = |facts: &OutputFacts, name: &str| {
         let found = facts.run.iter().find(|(n, _)| *n == name);
-        found.map_or("none".into(), |(_, value)| value.clone())
+        found.map_or(NOT_STATED.into(), |(_, value)| value.clone())
     };
     for (name, _) in first.run.iter().chain(&next.run) {
         let [a, b] = [first, next].map(|facts| value(facts, name));
-        if a != b {
+        // Catalogues of older versions state less of their cosmology.
+        let is_older = EXTRA_COSMOLOGY.contains(name) && [&a, &b].iter().any(|value| *value == NOT_STATED);
+        if a != b && !is_older {
             let problem = format!("{name} is {b}, but {a} in {}", first.name);
             return Err(TreeError::of(&next.name, problem, "outputs of one run"));
         }

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub struct ProfilePoint {
     /// Distance from the centre.
     pub radius: f64,
-    /// Mass.
+    /// Mass. That of a weighted neutrino may be below 0.
     pub mass: f64,
     /// Type, below 256.
     pub particle_type: u64,
@@ -55,7 +55,7 @@ impl<'a, S: Slices> MassProfile<'a, S> {
         let (points, first) = (sorted.records, sorted.first);
         let most =
             |of: fn(&ProfilePoint) -> f64| points.iter().fold(0.0f64, |most, point| most.max(of(point)));
-        let (mass, reach) = (most(|point| point.mass), most(|point| point.radius));
+        let (mass, reach) = (most(|point| point.mass.abs()), most(|point| point.radius));
         let bounds =
             HaloBounds { number: points.len() as u64, mass, reach, speed: 0.0, block }.over(slices)?;
         let blocks = block_starts(points.len(), |i| points[i].radius.to_bits(), first, block);

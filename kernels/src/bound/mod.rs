@@ -42,13 +42,6 @@ pub struct Gravity {
     pub hubble_flow: f64,
 }
 
-impl Gravity {
-    /// The critical density 3 H² / (8 π G), as mass per unit of length³: comoving if positions are.
-    pub fn critical_density(&self) -> f64 {
-        3.0 * self.hubble_flow * self.hubble_flow / (8.0 * std::f64::consts::PI * self.g)
-    }
-}
-
 /// The particle types whose mass makes the potential; by default every type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceTypes(u8);

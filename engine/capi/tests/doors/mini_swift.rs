@@ -66,8 +66,7 @@ impl Written {
             h0: 70.0,
             omega_m: 0.3,
             omega_l: 0.7,
-            omega_k: 0.0,
-            omega_b: 0.0,
+            ..Cosmology::default()
         };
         let columns = ParticleColumns::new(Geometry::cube(SIDE).cosmology(cosmology), &positions)
             .ids(&ids)

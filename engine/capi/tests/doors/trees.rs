@@ -103,14 +103,8 @@ fn write_expected(room: &Room) {
         let given: Vec<TreeObject<'_>> = objects.iter().map(Found::given).collect();
         let space =
             Geometry::cube(2.0).units(Units { length: 3e24 * aexp(output), density: 1e-28, time: 1e17 });
-        let cosmology = Cosmology {
-            aexp: aexp(output),
-            h0: 70.0,
-            omega_m: 0.3,
-            omega_l: 0.7,
-            omega_k: 0.0,
-            omega_b: 0.0,
-        };
+        let cosmology =
+            Cosmology { aexp: aexp(output), h0: 70.0, omega_m: 0.3, omega_l: 0.7, ..Cosmology::default() };
         let space = space.cosmology(cosmology);
         tree.add_objects(2 * output, &space, &given).expect("an output");
         other.add_objects(2 * output, &space, &given).expect("an output");

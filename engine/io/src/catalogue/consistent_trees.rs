@@ -17,8 +17,8 @@
 use super::merger_tree::{MergerSnapshot, MergerTreeTables};
 use super::units::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
 use super::{Attribute, Catalogue, WriteError, WriteResult, check_shape};
+use crate::Cosmology;
 use crate::staging::{Staged, hidden, stage_file};
-use crate::{Cosmology, NEWTON};
 use std::f64::consts::PI;
 use std::io::Write;
 use std::path::Path;
@@ -71,12 +71,14 @@ impl<'a> HaloLists<'a> {
             return Err(wrong("the tree has no units", "catalogues with units of length, mass and time"));
         }
         let real = |name: &str| match catalogue.attribute(name) {
-            Some(Attribute::Real(value)) => Ok(*value),
-            _ => Err(wrong(&format!("the tree has no {name}"), "catalogues of a cosmological run")),
+            Some(Attribute::Real(value)) => Some(*value),
+            _ => None,
         };
-        let [h0, omega_m, omega_l, omega_k] =
-            [real("h0")?, real("omega_m")?, real("omega_l")?, real("omega_k")?];
-        let cosmology = Cosmology { aexp: 1.0, h0, omega_m, omega_l, omega_k, omega_b: 0.0 };
+        let needed = ["aexp", "h0", "omega_m", "omega_l", "omega_k"];
+        if let Some(name) = needed.into_iter().find(|name| real(name).is_none()) {
+            return Err(wrong(&format!("the tree has no {name}"), "catalogues of a cosmological run"));
+        }
+        let cosmology = Cosmology::from_attributes(real).expect("the tree has what is needed");
         if !tree.snapshots.is_sorted_by(|a, b| a.number < b.number && a.aexp < b.aexp) {
             return Err(wrong(
                 "numbers of outputs do not rise",
@@ -86,7 +88,7 @@ impl<'a> HaloLists<'a> {
         if !tree.nodes.snapshot.is_sorted() {
             return Err(wrong("nodes are not in the order of outputs", "a catalogue of `inselberg tree`"));
         }
-        Ok(Self { tree, cosmology, h: h0 / 100.0 })
+        Ok(Self { tree, h: cosmology.h0 / 100.0, cosmology })
     }
 
     fn write(
@@ -134,8 +136,8 @@ impl<'a> HaloLists<'a> {
 
     /// The proper radius of a sphere of this mass with 200 times the critical density, in cgs.
     fn radius(&self, mass: f64, aexp: f64) -> f64 {
-        let hubble = Cosmology { aexp, ..self.cosmology.clone() }.hubble_rate();
-        let critical = 3.0 * hubble * hubble / (8.0 * PI * NEWTON);
+        let cosmology = Cosmology { aexp, hubble: None, critical: None, ..self.cosmology.clone() };
+        let critical = cosmology.critical_density();
         (3.0 * mass / (800.0 * PI * critical)).cbrt()
     }
 }

@@ -61,6 +61,7 @@ pub(super) fn about(format: &'static str, n: u64, is_double: bool) -> ParticleHe
         has_ids: false,
         has_velocities: false,
         has_densities: false,
+        has_weights: false,
     };
     ParticleHeader {
         format,

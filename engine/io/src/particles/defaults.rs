@@ -1,7 +1,7 @@
 //! Defaults for what an input of particles may leave open.
 
 use super::{Columns, MassOf, ParticleHeader, ParticleInput};
-use crate::{ReadError, ReadResult};
+use crate::{ExtraCosmology, ReadError, ReadResult};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,8 @@ pub struct InputDefaults {
     pub unit_mass: Option<f64>,
     /// cm/s in the unit of velocity, as its UnitVelocity_in_cm_per_s.
     pub unit_velocity: Option<f64>,
+    /// Parameters of a cosmology that the input does not state.
+    pub cosmology: ExtraCosmology,
 }
 
 impl InputDefaults {

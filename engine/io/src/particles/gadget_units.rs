@@ -4,8 +4,14 @@
 //! into the units.
 
 use super::{InputDefaults, Matter};
-use crate::{Cosmology, HUBBLE_100, NEWTON, ReadError, ReadResult, Units};
+use crate::{Cosmology, ExtraCosmology, ReadError, ReadResult, Units};
+use std::f64::consts::PI;
 use std::path::Path;
+
+/// Gadget-4's constant of gravity in cm³ g⁻¹ s⁻², where a run does not state its own.
+const OWN_NEWTON: f64 = 6.6738e-8;
+/// Gadget-4's 100 km/s/Mpc in 1/s, where a run does not state its own.
+const OWN_HUBBLE: f64 = 3.240_778_9e-18;
 
 /// What a snapshot says of its run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,6 +28,10 @@ pub struct GadgetRun {
     pub omega_b: Option<f64>,
     /// Whether there is gas.
     pub has_gas: bool,
+    /// The Hubble constant in units of h, of length and of velocity, where the run states it.
+    pub hubble: Option<f64>,
+    /// The constant of gravity in units of length, mass and velocity, where the run states it.
+    pub newton: Option<f64>,
 }
 
 /// What follows from it.
@@ -43,28 +53,47 @@ pub fn is_expanding(time: f64, redshift: f64) -> bool {
 }
 
 impl GadgetRun {
-    /// With units of length, mass and velocity in cgs, with the factors of h still in them.
-    pub fn scales(&self, [length, mass, velocity]: [f64; 3]) -> GadgetScales {
+    /// With units of length, mass and velocity in cgs, with the factors of h still in them. `defaults` stand in for the
+    /// parameters of a cosmology that no such snapshot states.
+    ///
+    /// # Errors
+    /// The snapshot at `path` has no cosmology, and a parameter of one is given.
+    pub fn scales(
+        &self,
+        [length, mass, velocity]: [f64; 3],
+        path: &Path,
+        defaults: &InputDefaults,
+    ) -> ReadResult<GadgetScales> {
         let omega_m = self.omega_m.filter(|_| self.time > 0.0);
         let a = if omega_m.is_some() { self.time } else { 1.0 };
         let matter = omega_m.map(|omega_m| {
-            // The factors of h in H0, the masses and the lengths cancel.
-            let critical =
-                3.0 * HUBBLE_100.powi(2) / (8.0 * std::f64::consts::PI * NEWTON) * length.powi(3) / mass;
+            let critical = self.critical_density([length, mass, velocity]);
             let dark = self.omega_b.filter(|b| *b > 0.0 || !self.has_gas).map(|b| (omega_m - b) * critical);
             Matter { all: omega_m * critical, dark, has_gas: self.has_gas }
         });
-        let cosmology = omega_m.map(|omega_m| Cosmology {
-            aexp: a,
-            h0: 100.0 * self.h,
-            omega_m,
-            omega_l: self.omega_l,
-            omega_k: 1.0 - omega_m - self.omega_l,
-            omega_b: self.omega_b.unwrap_or(0.0),
-        });
+        let cosmology = |omega_m| {
+            let cosmology = Cosmology {
+                aexp: a,
+                h0: 100.0 * self.h,
+                omega_m,
+                omega_l: self.omega_l,
+                omega_b: self.omega_b.unwrap_or(0.0),
+                ..Cosmology::default()
+            };
+            let all = cosmology.with_extra(path, &ExtraCosmology::NONE, &defaults.cosmology)?;
+            Ok(Cosmology { omega_k: 1.0 - omega_m - self.omega_l - all.omega_r - all.omega_nu, ..all })
+        };
+        let cosmology = omega_m.map(cosmology).transpose()?;
         let h = self.h;
         let system = UnitSystem { length: length / h, mass: mass / h, time: length / h / velocity };
-        GadgetScales { a, units: system.at(a), cosmology, matter }
+        Ok(GadgetScales { a, units: system.at(a), cosmology, matter })
+    }
+
+    /// The critical density today in code units, as the run has it. The factors of h in H0, the masses and the lengths cancel.
+    fn critical_density(&self, [length, mass, velocity]: [f64; 3]) -> f64 {
+        let hubble = self.hubble.unwrap_or(OWN_HUBBLE * length / velocity);
+        let newton = self.newton.unwrap_or(OWN_NEWTON * mass / length / velocity.powi(2));
+        3.0 * hubble.powi(2) / (8.0 * PI * newton)
     }
 }
 

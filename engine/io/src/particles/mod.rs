@@ -28,7 +28,7 @@ pub use masses::{EXPECTED_MASS, MissingMasses, mass_of_all};
 pub use positions::Positions;
 pub use write_npy::stage_positions;
 
-use super::{Cosmology, InputFacts, ReadError, ReadResult, StaticName, Units, facts};
+use super::{Cosmology, ExtraCosmology, InputFacts, ReadError, ReadResult, StaticName, Units, facts};
 use crate::input_file;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -51,6 +51,8 @@ pub const SINK: u8 = 3;
 pub const STAR: u8 = 4;
 /// The number of black holes among the kinds.
 pub const BLACK_HOLE: u8 = 5;
+/// The number of neutrinos among the kinds.
+pub const NEUTRINO: u8 = 6;
 
 /// The header of an input; no particle is read for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,6 +120,9 @@ pub struct Species {
     pub has_velocities: bool,
     /// Whether they have gas densities.
     pub has_densities: bool,
+    /// Whether their masses are multiplied by weights: those of neutrinos are departures from the mean density and may be
+    /// below 0.
+    pub has_weights: bool,
 }
 
 /// How the masses of a species are given.
@@ -231,6 +236,10 @@ pub fn read_particle_headers_with(paths: &[PathBuf], defaults: &InputDefaults) -
         }
     }
     let known = (PARTICLE_READERS[reader].read_headers)(paths, defaults)?;
+    if defaults.cosmology != ExtraCosmology::NONE {
+        let input = (PARTICLE_READERS[reader].open)(&known);
+        defaults.cosmology.check(first, input.about().cosmology.as_ref())?;
+    }
     if let Some(mass) = defaults.particle_mass {
         defaults::check_mass((PARTICLE_READERS[reader].open)(&known).about(), first, mass)?;
     }

@@ -32,7 +32,8 @@ fn read_headers(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Vec<u
     let [path] = paths else {
         return Err(ReadError::absent(&paths[1], "a second output; expected a single one"));
     };
-    let input = crate::read_headers(path)?;
+    let cosmology = FieldDefaults { cosmology: defaults.cosmology, ..FieldDefaults::default() };
+    let input = crate::read_headers_with(path, &cosmology)?;
     let snapshot = crate::open_from(&input);
     if !snapshot.has_particles() {
         return Err(ReadError::absent(path, "no particle files; expected part_*.out* in the output"));
@@ -59,6 +60,7 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
         has_ids: true,
         has_velocities: true,
         has_densities: false,
+        has_weights: false,
     };
     ParticleHeader {
         format: header.format,
@@ -74,12 +76,14 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
     }
 }
 
-/// Masses and lengths are physical, at the time of the output.
+/// Masses and lengths are physical, at the time of the output. The run's own constants are in its unit of density: in its
+/// cosmological units the mean density of matter is 1.
 fn matter(header: &Header, has_gas: bool) -> Option<Matter> {
-    /// Critical density in g/cm³ for 100 km/s/Mpc.
-    const CRITICAL: f64 = 1.878_34e-29;
     let c = header.cosmology.as_ref().filter(|c| c.aexp > 0.0 && c.omega_m > 0.0)?;
-    let critical = CRITICAL * (c.h0 / 100.0).powi(2) / c.aexp.powi(3) / header.units.density;
+    let critical = match header.is_in_mean_densities() {
+        true => 1.0 / c.omega_m,
+        false => c.critical_density_today() / c.aexp.powi(3) / header.units.density,
+    };
     let dark = (c.omega_b > 0.0 || !has_gas).then_some((c.omega_m - c.omega_b) * critical);
     Some(Matter { all: c.omega_m * critical, dark, has_gas })
 }

@@ -1,7 +1,7 @@
 //! `info_NNNNN.txt`: the header of the output, in `name = value` lines.
 
 use crate::input_file;
-use crate::{Cosmology, ReadError, ReadResult, Units};
+use crate::{Cosmology, ExtraCosmology, ReadError, ReadResult, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,17 +21,17 @@ pub(super) struct Info {
 }
 
 impl Info {
-    /// Reads `path`.
+    /// Reads `path`. RAMSES states no more than matter, a cosmological constant and curvature: `extra` has the rest.
     ///
     /// # Errors
     /// It cannot be read, a necessary line is missing or a value is invalid.
-    pub(super) fn read(path: &Path) -> ReadResult<Self> {
+    pub(super) fn read(path: &Path, extra: &ExtraCosmology) -> ReadResult<Self> {
         let bytes = input_file::read(path).map_err(|e| ReadError::io(path, "reading", e))?;
         let text = String::from_utf8_lossy(&bytes);
-        Self::from_lines(&InfoLines::parse(path, &text))
+        Self::from_lines(&InfoLines::parse(path, &text), extra)
     }
 
-    fn from_lines(lines: &InfoLines) -> ReadResult<Self> {
+    fn from_lines(lines: &InfoLines, extra: &ExtraCosmology) -> ReadResult<Self> {
         let n_dim: u32 = lines.get("ndim")?;
         if n_dim != 3 {
             return Err(lines.error("ndim", format!("{n_dim}"), "3: only three dimensions are read"));
@@ -47,7 +47,7 @@ impl Info {
                 density: lines.positive("unit_d")?,
                 time: lines.positive("unit_t")?,
             },
-            cosmology: cosmology(lines)?,
+            cosmology: cosmology(lines, extra)?,
         };
         if info.n_cpus == 0 {
             return Err(lines.error("ncpu", "0", "at least one CPU"));
@@ -57,7 +57,7 @@ impl Info {
 }
 
 /// RAMSES writes all of these in every run: `aexp` = `H0` = 1 means no cosmology.
-fn cosmology(lines: &InfoLines) -> ReadResult<Option<Cosmology>> {
+fn cosmology(lines: &InfoLines, extra: &ExtraCosmology) -> ReadResult<Option<Cosmology>> {
     if !lines.has("aexp") || !lines.has("H0") || !lines.has("omega_m") {
         return Ok(None);
     }
@@ -68,9 +68,14 @@ fn cosmology(lines: &InfoLines) -> ReadResult<Option<Cosmology>> {
         omega_l: lines.or_zero("omega_l")?,
         omega_k: lines.or_zero("omega_k")?,
         omega_b: lines.or_zero("omega_b")?,
+        ..Cosmology::default()
     };
-    let without = found.aexp == 1.0 && found.h0 == 1.0;
-    Ok((!without).then_some(found))
+    if found.aexp == 1.0 && found.h0 == 1.0 {
+        return Ok(None);
+    }
+    let all = found.with_extra(lines.path, &ExtraCosmology::NONE, extra)?;
+    // What RAMSES takes for curvature is the rest to 1.
+    Ok(Some(Cosmology { omega_k: all.omega_k - all.omega_r - all.omega_nu, ..all }))
 }
 
 struct InfoLines<'a> {

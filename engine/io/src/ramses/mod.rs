@@ -15,8 +15,8 @@ mod walls;
 pub mod write;
 
 use super::{
-    Counted, Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot,
-    facts,
+    Counted, Every, ExtraCosmology, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult,
+    Reader, Snapshot, facts,
 };
 use crate::open_files;
 use crate::source_file::SourceFile;
@@ -37,7 +37,7 @@ pub const READER: Reader = Reader {
     recognises: |path, _| locate::looks_like_output(path),
     read_headers: |path, defaults| {
         defaults.refuse_all(path, READER.name)?;
-        Ok(facts::encode(&Ramses::find(path)?))
+        Ok(facts::encode(&Ramses::find(path, &defaults.cosmology)?))
     },
     open: |known| Box::new(facts::decode::<Ramses>(known)),
 };
@@ -87,9 +87,9 @@ fn header(files: &Files, info: &Info, grid: &CoarseGrid) -> Header {
 
 impl Ramses {
     /// Finds the output at `path` and reads its headers.
-    fn find(path: &Path) -> ReadResult<Self> {
+    fn find(path: &Path, cosmology: &ExtraCosmology) -> ReadResult<Self> {
         let files = Files::find(path)?;
-        let info = Info::read(&files.info())?;
+        let info = Info::read(&files.info(), cosmology)?;
         for kind in [FileFamily::Amr, FileFamily::Hydro, FileFamily::Grav, FileFamily::Part] {
             if kind == FileFamily::Amr || files.has(kind) {
                 files.check_complete(kind, info.n_cpus)?;

@@ -9,8 +9,8 @@ mod particles;
 mod space;
 
 use crate::bound::{
-    BoundColumn, BoundTask, HaloClump, HaloRows, MemberNames, N_DENSITIES, PotentialChoice, ShellCentre,
-    SphereCentre, Surroundings, UnbindMethod, Unbinder, densities, gravity, sphere_columns,
+    BoundColumn, BoundTask, HaloClump, HaloRows, MemberNames, PotentialChoice, ShellCentre, SphereCentre,
+    SphereDensities, Surroundings, UnbindMethod, Unbinder, gravity, sphere_columns,
 };
 use crate::executor::Executor;
 use crate::fof::config::FofConfig;
@@ -98,7 +98,10 @@ pub fn add_to(
     let about = input.about();
     let gravity = gravity(units(about)?, about.cosmology.as_ref());
     let densities = match config.bound.properties.has_spheres() {
-        true => Some(densities(&gravity, cosmology(about)?)),
+        true => {
+            let has_weights = about.species.iter().any(|species| species.has_weights);
+            Some(SphereDensities::new(units(about)?, cosmology(about)?, has_weights))
+        }
         false => None,
     };
     let particles = Stage::run("members", 0, comm, executor.observer(), || {
@@ -121,7 +124,7 @@ pub fn add_to(
 /// Gravity, and the mean densities of spheres.
 struct GroupPhysics {
     gravity: Gravity,
-    densities: Option<[f64; N_DENSITIES]>,
+    densities: Option<SphereDensities>,
 }
 
 impl GroupPhysics {

@@ -5,7 +5,7 @@ use super::space;
 use crate::bound::{CandidateParticles, ClumpParticle, PointMass};
 use crate::fof::bounds::Bounds;
 use crate::fof::load::{read as read_rows, reserve};
-use crate::fof::particle_check;
+use crate::fof::particle_check::{self, FINITE, MASSES};
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::{GroupIds, Positions, RowRange};
 use crate::progress::Observer;
@@ -99,8 +99,13 @@ fn columns(of: &SearchedInput, rows: &RowsToRead, observer: &dyn Observer) -> Re
     let ranges = std::slice::from_ref(range);
     reserve(input, ranges, &mut columns)?;
     read_rows(input, range, &mut columns, observer)?;
-    particle_check::check(input, &columns, ranges, of.rules.sides)?;
-    particle_check::check_have_mass(input, &columns, ranges, |kind| usize::from(kind) < N_KINDS)?;
+    // Weighted neutrinos are points of spheres alone.
+    let is_weighted = rows.first_label.is_none() && input.about().species[range.species].has_weights;
+    let masses = if is_weighted { FINITE } else { MASSES };
+    particle_check::check(input, &columns, ranges, &masses, of.rules.sides)?;
+    if !is_weighted {
+        particle_check::check_have_mass(input, &columns, ranges, |kind| usize::from(kind) < N_KINDS)?;
+    }
     if let Some(sides) = of.rules.sides {
         particle_check::wrap(&mut columns.position, sides);
     }

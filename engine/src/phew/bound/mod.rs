@@ -26,7 +26,7 @@ pub use input::{BoundInput, TestField};
 
 use crate::bound::{
     BoundColumn, BoundRequest, BoundTask, HaloClump, HaloRows, MemberNames, PotentialChoice, ShellCentre,
-    UnbindMethod, Unbinder, densities, gravity,
+    SphereDensities, UnbindMethod, Unbinder, gravity,
 };
 use crate::error::RunError;
 use crate::executor::Executor;
@@ -174,7 +174,7 @@ impl MemberWork<'_> {
                 allow_duplicate_ids: request.allow_duplicate_ids,
                 spanning: request.spanning,
             },
-            densities: cosmology.map(|cosmology| densities(&gravity, cosmology)),
+            densities: cosmology.map(|cosmology| SphereDensities::new(&header.units, cosmology, false)),
             rows: &rows,
             with_members: request.with_members,
         };

@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn gravity_is_that_of_code_units() {
         let cosmology =
-            Cosmology { aexp: 0.25, h0: 70.0, omega_m: 0.3, omega_l: 0.7, omega_k: 0.0, omega_b: 0.0 };
+            Cosmology { aexp: 0.25, h0: 70.0, omega_m: 0.3, omega_l: 0.7, ..Cosmology::default() };
         let header = Header {
             format: "ramses",
             number: None,

@@ -132,7 +132,7 @@ impl<S: Slices> MassProfile<'_, S> {
         let outer = [self.points[at].radius, self.enclosed[at]];
         if is_first {
             // All is below the density: the mass is linear from 0 at the centre.
-            return (outer[1] / (outer[0] * per_volume)).sqrt();
+            return (outer[1].max(0.0) / (outer[0] * per_volume)).sqrt();
         }
         radius_in_interval(self.inner(at), outer, per_volume)
     }

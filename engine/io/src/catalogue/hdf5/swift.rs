@@ -5,6 +5,7 @@
 //! SWIFT's files, texts have a fixed length and numbers are arrays of one. A value that the input of the search does not
 //! have is 0, or 1 where it is a factor: readers need all of them.
 
+use crate::Cosmology;
 use crate::catalogue::{Attribute, Dimension, Table};
 use ::hdf5::types::FixedAscii;
 use ::hdf5::{Dataset, File, Group, H5Type, Location, Result};
@@ -126,24 +127,32 @@ fn cosmology(file: &File, values: &SwiftAttributes, scales: &SwiftUnits) -> Resu
     put(&cosmology, "Scale-factor", &[scales.a])?;
     put(&cosmology, "Redshift", &[1.0 / scales.a - 1.0])?;
     put(&cosmology, "h", &[h0.map_or(1.0, |h0| h0 / 100.0)])?;
-    /// A megaparsec over a kilometre.
-    const KM: f64 = 3.085_677_581e19;
-    put(&cosmology, "H0 [internal units]", &[h0.unwrap_or(0.0) / KM * scales.time])?;
+    let expansion = values.cosmology();
+    let of = |value: fn(&Cosmology) -> f64| expansion.as_ref().map_or(0.0, value);
+    put(&cosmology, "H0 [internal units]", &[of(|c| c.hubble_rate_at(1.0)) * scales.time])?;
+    put(&cosmology, "H [internal units]", &[of(Cosmology::hubble_rate) * scales.time])?;
+    let density = scales.mass / scales.length.powi(3);
+    for (name, value) in [
+        ("Critical density [internal units]", of(Cosmology::critical_density)),
+        ("Critical density at redshift zero [internal units]", of(Cosmology::critical_density_today)),
+    ] {
+        put(&cosmology, name, &[value / density])?;
+    }
     for (name, of) in OMEGAS {
         put(&cosmology, name, &[values.real(of).unwrap_or(0.0)])?;
     }
     let cdm = values.real("omega_m").zip(values.real("omega_b")).map_or(0.0, |(m, b)| m - b);
     put(&cosmology, "Omega_cdm", &[cdm])?;
     for (name, value) in [
-        ("Omega_r", 0.0),
-        ("Omega_nu", 0.0),
-        ("Omega_nu_0", 0.0),
+        ("Omega_r", of(|c| c.omega_r)),
+        ("Omega_nu", of(|c| c.neutrino_part() * c.matter_parameter())),
+        ("Omega_nu_0", of(|c| c.omega_nu)),
         ("N_eff", 0.0),
         // Readers require both of these or none.
         ("N_ur", 0.0),
-        ("w_0", if h0.is_some() { -1.0 } else { 0.0 }),
-        ("w_a", 0.0),
-        ("w", -1.0),
+        ("w_0", of(|c| c.w0)),
+        ("w_a", of(|c| c.wa)),
+        ("w", expansion.as_ref().map_or(-1.0, |c| c.w0 + c.wa * (1.0 - c.aexp))),
     ] {
         put(&cosmology, name, &[value])?;
     }
@@ -172,6 +181,11 @@ impl SwiftAttributes<'_> {
             Some(Attribute::Real(value)) => Some(*value),
             _ => None,
         }
+    }
+
+    /// The cosmology; `None` where the catalogue has none.
+    pub fn cosmology(&self) -> Option<Cosmology> {
+        Cosmology::from_attributes(|name| self.real(name))
     }
 
     fn reals(&self, name: &str) -> Option<Vec<f64>> {

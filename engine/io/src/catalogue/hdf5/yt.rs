@@ -6,6 +6,7 @@
 use super::make_file;
 use super::swift::{SwiftAttributes, group, put};
 use super::write::{put_values, scalar};
+use crate::Cosmology;
 use crate::catalogue::cgs::CgsColumn;
 use crate::catalogue::objects::{MemberLists, Objects};
 use crate::catalogue::units::cgs_factor;
@@ -84,8 +85,9 @@ impl YtFile<'_> {
     fn attributes(&self, file: &File) -> Result<()> {
         let values = SwiftAttributes(&self.catalogue.attributes);
         let real = |name: &str| values.real(name).unwrap_or(0.0);
-        let a = values.real("aexp").filter(|_| values.real("h0").is_some());
-        let age = a.map(|a| cosmic_time(a, real("h0"), [real("omega_m"), real("omega_k"), real("omega_l")]));
+        let cosmology = values.cosmology();
+        let a = cosmology.as_ref().map(|cosmology| cosmology.aexp);
+        let age = cosmology.as_ref().map(cosmic_time);
         let (low, high) = self.bounds(&values);
         let [low, high] = [low, high].map(|corner| corner.map(|x| x * self.units.length));
         text(file, "data_type", "halo_catalog")?;
@@ -180,21 +182,19 @@ fn around(points: &[[f64; 3]]) -> ([f64; 3], [f64; 3]) {
     (bounds.map(|bound| bound.0), bounds.map(|bound| bound.1))
 }
 
-/// The age at expansion factor `a` in seconds, for a Hubble constant in km/s/Mpc and density parameters of matter, curvature and
-/// the cosmological constant: the integral of da / (a H), by Simpson's rule in the root of a, where the integrand is smooth.
-fn cosmic_time(a: f64, h0: f64, [matter, curvature, lambda]: [f64; 3]) -> f64 {
-    /// A megaparsec over a kilometre.
-    const KM: f64 = 3.085_677_581e19;
+/// The age at the expansion factor in seconds by the density parameters: the integral of da / (a H), by Simpson's rule in the root
+/// of a, where the integrand is smooth.
+fn cosmic_time(cosmology: &Cosmology) -> f64 {
     const STEPS: u32 = 512;
-    let value = |s: f64| 2.0 * s * s / (matter + curvature * s.powi(2) + lambda * s.powi(6)).sqrt();
-    let step = a.sqrt() / f64::from(STEPS);
+    let value = |s: f64| if s > 0.0 { 2.0 / (s * cosmology.hubble_rate_at(s * s)) } else { 0.0 };
+    let step = cosmology.aexp.sqrt() / f64::from(STEPS);
     let weight = |i: u32| match i {
         0 | STEPS => 1.0,
         odd if odd % 2 == 1 => 4.0,
         _ => 2.0,
     };
     let sum: f64 = (0..=STEPS).map(|i| weight(i) * value(f64::from(i) * step)).sum();
-    sum * step / 3.0 * KM / h0
+    sum * step / 3.0
 }
 
 #[cfg(test)]
@@ -205,9 +205,9 @@ mod tests {
     #[test]
     fn ages_are_those_of_closed_forms() {
         let hubble_time = 3.085_677_581e19 / 70.0;
-        let of_matter = cosmic_time(0.25, 70.0, [1.0, 0.0, 0.0]);
+        let of_matter = cosmic_time(&Cosmology { aexp: 0.25, h0: 70.0, ..Cosmology::default() });
         assert!((of_matter / (2.0 / 3.0 * 0.125 * hubble_time) - 1.0).abs() < 1e-12);
-        let flat = cosmic_time(1.0, 70.0, [0.3, 0.0, 0.7]);
+        let flat = cosmic_time(&Cosmology { h0: 70.0, omega_m: 0.3, omega_l: 0.7, ..Cosmology::default() });
         let exact = 2.0 / 3.0 * (0.7f64 / 0.3).sqrt().asinh() / 0.7f64.sqrt() * hubble_time;
         assert!((flat / exact - 1.0).abs() < 1e-9, "{flat} {exact}");
     }

@@ -73,9 +73,12 @@ impl BinarySnapshot {
             omega_l: first.omega_l,
             omega_b: None,
             has_gas: is_of_gas(GAS) || is_of_gas(STAR),
+            hubble: None,
+            newton: None,
         };
         let mut units = OwnUnits::new(&paths[0], defaults);
-        let scales = run.scales([units.length(None)?, units.mass(None)?, units.velocity(None)?]);
+        let in_cgs = [units.length(None)?, units.mass(None)?, units.velocity(None)?];
+        let scales = run.scales(in_cgs, &paths[0], defaults)?;
         let kinds: Vec<usize> = (0..N_TYPES).filter(|kind| n_of(*kind) > 0).collect();
         let about = ParticleHeader {
             format: "Gadget",
@@ -177,6 +180,7 @@ fn species(files: &[KnownFile], kind: usize, header: &WholeBinaryHeader) -> Read
         has_ids: has(|blocks| blocks.ids),
         has_velocities: has(|blocks| blocks.velocities),
         has_densities: kind == usize::from(GAS) && has(|blocks| blocks.densities),
+        has_weights: false,
     })
 }
 

@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// The names of masses; black holes of SWIFT have two.
 pub const MASSES: [&str; 2] = ["Masses", "DynamicalMasses"];
+/// The name of the weights of neutrinos, which multiply their masses.
+pub const WEIGHTS: &str = "Weights";
 /// The names of densities in SWIFT and Gadget.
 pub const DENSITIES: [&str; 2] = ["Densities", "Density"];
 
@@ -78,7 +80,17 @@ impl<'a> RowReader<'a> {
         self.source.need(&format!("{}/{name}", self.species.name), self.n_here, width)
     }
 
+    /// With weights where the species has them.
     fn masses(&self) -> ReadResult<Vec<f64>> {
+        let mut masses = self.plain_masses()?;
+        if self.species.has_weights {
+            let weights: Vec<f64> = self.source.reals(&self.column(WEIGHTS, 1)?, self.rows.clone())?;
+            masses.iter_mut().zip(weights).for_each(|(mass, weight)| *mass *= weight);
+        }
+        Ok(masses)
+    }
+
+    fn plain_masses(&self) -> ReadResult<Vec<f64>> {
         match find_any(&self.source, self.kind, &MASSES)? {
             Some(column) => self.source.reals(&self.source.fits(column, self.n_here, 1)?, self.rows.clone()),
             // Without masses in the input, particles count as 1.

@@ -8,7 +8,7 @@ use super::softening;
 use crate::hdf5_file::Hdf5File;
 use crate::particles::gadget_units::{GadgetRun, OwnUnits, UnitSystem, is_expanding};
 use crate::particles::{GAS, InputDefaults, Matter, N_KINDS, STAR};
-use crate::{Cosmology, ReadResult, Units};
+use crate::{Cosmology, ExtraCosmology, ReadResult, Units};
 
 /// The conventions of a snapshot.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ pub fn scales(
         || source.number("Cosmology", "Cosmological run")?.is_some();
     let mut scales = if is_swift {
         defaults.refuse_units(source.path())?;
-        swift(source, has_gas)?
+        swift(source, has_gas, defaults)?
     } else {
         gadget(source, header.time, has_gas, defaults)?
     };
@@ -52,7 +52,7 @@ pub fn scales(
     Ok(scales)
 }
 
-fn swift(source: &Hdf5File, has_gas: bool) -> ReadResult<SnapshotUnits> {
+fn swift(source: &Hdf5File, has_gas: bool, defaults: &InputDefaults) -> ReadResult<SnapshotUnits> {
     let of = |name: &str| Ok(source.number("Cosmology", name)?.filter(|x| x.is_finite()));
     let is_cosmological = source.number("Cosmology", "Cosmological run")? == Some(1.0);
     let a = if is_cosmological { of("Scale-factor")?.filter(|a| *a > 0.0).unwrap_or(1.0) } else { 1.0 };
@@ -73,25 +73,55 @@ fn swift(source: &Hdf5File, has_gas: bool) -> ReadResult<SnapshotUnits> {
     if !is_cosmological {
         return Ok(scales);
     }
-    // SWIFT writes all of these; converters leave out the components that they do not have.
-    let (omega_m, omega_b) = (of("Omega_m")?.unwrap_or(0.0), of("Omega_b")?.unwrap_or(0.0));
-    let omega_cdm = of("Omega_cdm")?.unwrap_or(omega_m - omega_b);
-    scales.cosmology = Some(Cosmology {
-        aexp: a,
-        h0: 100.0 * of("h")?.unwrap_or(0.0),
-        omega_m,
-        omega_l: of("Omega_lambda")?.unwrap_or(0.0),
-        omega_k: of("Omega_k")?.unwrap_or(0.0),
-        omega_b,
-    });
+    let system = internal.or(snapshot);
+    let cosmology = swift_cosmology(source, a, system, defaults)?;
+    let omega_cdm = of("Omega_cdm")?.unwrap_or(cosmology.omega_m - cosmology.omega_b);
     // In the internal units of the code, which may differ from those of the file.
     let change = internal.zip(snapshot).map_or(1.0, |(from, to)| from.density() / to.density());
-    let critical = of("Critical density at redshift zero [internal units]")?;
-    scales.matter = critical.filter(|c| *c > 0.0).map(|critical| {
-        let critical = critical * change;
-        Matter { all: (omega_cdm + omega_b) * critical, dark: Some(omega_cdm * critical), has_gas }
+    let stated = of("Critical density at redshift zero [internal units]")?.filter(|c| *c > 0.0);
+    let by_rate = || {
+        let critical = Some(cosmology.critical_density_today()).filter(|c| *c > 0.0)?;
+        Some(critical / snapshot?.density())
+    };
+    scales.matter = stated.map(|critical| critical * change).or_else(by_rate).map(|critical| Matter {
+        all: (omega_cdm + cosmology.omega_b) * critical,
+        dark: Some(omega_cdm * critical),
+        has_gas,
     });
+    scales.cosmology = Some(cosmology);
     Ok(scales)
+}
+
+/// The cosmology of a SWIFT snapshot; `system` has the internal units of the code. SWIFT writes all of these; converters leave
+/// out the components that they do not have.
+fn swift_cosmology(
+    source: &Hdf5File,
+    aexp: f64,
+    system: Option<UnitSystem>,
+    defaults: &InputDefaults,
+) -> ReadResult<Cosmology> {
+    let of = |name: &str| Ok(source.number("Cosmology", name)?.filter(|x| x.is_finite()));
+    let positive = |name: &str| Ok(of(name)?.filter(|x| *x > 0.0));
+    let cosmology = Cosmology {
+        aexp,
+        h0: 100.0 * of("h")?.unwrap_or(0.0),
+        omega_m: of("Omega_m")?.unwrap_or(0.0),
+        omega_l: of("Omega_lambda")?.unwrap_or(0.0),
+        omega_k: of("Omega_k")?.unwrap_or(0.0),
+        omega_b: of("Omega_b")?.unwrap_or(0.0),
+        hubble: positive("H [internal units]")?.zip(system).map(|(rate, system)| rate / system.time),
+        critical: positive("Critical density [internal units]")?
+            .zip(system)
+            .map(|(density, system)| density * system.density()),
+        ..Cosmology::default()
+    };
+    let stated = ExtraCosmology {
+        w0: of("w_0")?,
+        wa: of("w_a")?,
+        omega_r: of("Omega_r")?,
+        omega_nu: of("Omega_nu_0")?,
+    };
+    cosmology.with_extra(source.path(), &stated, &defaults.cosmology)
 }
 
 fn gadget(
@@ -113,12 +143,15 @@ fn gadget(
         omega_l: gadget_number(source, "OmegaLambda")?.unwrap_or(0.0),
         omega_b: gadget_number(source, "OmegaBaryon")?.filter(|b| *b >= 0.0),
         has_gas,
+        hubble: source.number("Parameters", "Hubble")?.filter(|x| x.is_finite() && *x > 0.0),
+        // 0 stands for the code's own.
+        newton: source.number("Parameters", "GravityConstantInternal")?.filter(|x| x.is_finite() && *x > 0.0),
     };
     let mut units = OwnUnits::new(source.path(), defaults);
     let length = units.length(gadget_positive(source, "UnitLength_in_cm")?)?;
     let mass = units.mass(gadget_positive(source, "UnitMass_in_g")?)?;
     let velocity = units.velocity(gadget_positive(source, "UnitVelocity_in_cm_per_s")?)?;
-    let scales = run.scales([length, mass, velocity]);
+    let scales = run.scales([length, mass, velocity], source.path(), defaults)?;
     Ok(SnapshotUnits {
         format: "Gadget",
         units: Some(scales.units),

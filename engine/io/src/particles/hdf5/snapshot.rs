@@ -3,13 +3,14 @@
 //! One or several files. The first of several, `snap_080.0.hdf5`, stands for all of them.
 
 use super::header::{FileHeader, WholeHeader, is_hdf5};
-use super::part::{DENSITIES, MASSES, RowReader, find_any};
+use super::part::{DENSITIES, MASSES, RowReader, WEIGHTS, find_any};
 use super::scales::scales;
 use crate::facts::OnePath;
 use crate::hdf5_file::Hdf5File;
 use crate::particles::file_offsets::FileOffsets;
 use crate::particles::{
-    Columns, GAS, InputDefaults, MassOf, N_KINDS, ParticleHeader, ParticleInput, ParticleReader, Species,
+    Columns, GAS, InputDefaults, MassOf, N_KINDS, NEUTRINO, ParticleHeader, ParticleInput, ParticleReader,
+    Species,
 };
 use crate::{ReadError, ReadResult, facts};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,7 @@ struct FileColumns {
     has_ids: bool,
     has_velocities: bool,
     has_densities: bool,
+    has_weights: bool,
 }
 
 impl GadgetSnapshot {
@@ -156,6 +158,7 @@ fn look(source: &Hdf5File, kind: usize, n: u64) -> ReadResult<FileColumns> {
         has_ids: has(&["ParticleIDs"])?,
         has_velocities: has(&["Velocities"])?,
         has_densities: kind == usize::from(GAS) && has(&DENSITIES)?,
+        has_weights: kind == usize::from(NEUTRINO) && has(&[WEIGHTS])?,
     })
 }
 
@@ -184,7 +187,13 @@ fn describe(
         let problem = format!("in {with_masses} of {} files", found.len());
         return Err(source.bad(&format!("PartType{kind}/Masses"), problem, "in all or in none"));
     }
+    let with_weights = found.iter().filter(|f| f.has_weights).count();
+    if with_weights != 0 && with_weights != found.len() {
+        let problem = format!("in {with_weights} of {} files", found.len());
+        return Err(source.bad(&format!("PartType{kind}/{WEIGHTS}"), problem, "in all or in none"));
+    }
     let mass = match (with_masses, table) {
+        (_, table) if with_weights > 0 && (with_masses > 0 || table > 0.0) => MassOf::Each,
         (0, 0.0) => MassOf::Unknown,
         (0, table) => MassOf::Same(table),
         _ => MassOf::Each,
@@ -198,6 +207,7 @@ fn describe(
         has_ids: found.iter().all(|f| f.has_ids),
         has_velocities: found.iter().all(|f| f.has_velocities),
         has_densities: found.iter().all(|f| f.has_densities),
+        has_weights: with_weights > 0,
     })
 }
 
