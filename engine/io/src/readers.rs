@@ -58,7 +58,6 @@ pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<In
     }
     Ok(facts)
 }
-}
 
 /// Whether a reader of cells recognises `path`, with these values for what it does not state.
 pub fn recognises(path: &Path, defaults: &FieldDefaults) -> bool {

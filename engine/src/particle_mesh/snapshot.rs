@@ -99,7 +99,10 @@ impl ParticleSnapshot {
         self.input.read(*species, rows.clone(), &mut columns)?;
         if !self.is_checked {
             let ranges = [RowRange { species: *species, rows: rows.clone() }];
-            particle_check::check(self.input.as_ref(), &columns, &ranges, Some([self.plan.side; 3]))?;
+            let has_weights = self.input.about().species[*species].has_weights;
+            let masses = if has_weights { particle_check::FINITE } else { particle_check::MASSES };
+            let sides = Some([self.plan.side; 3]);
+            particle_check::check(self.input.as_ref(), &columns, &ranges, &masses, sides)?;
         }
         let is_taken = |i: usize| columns.kind.as_ref().is_none_or(|kinds| self.plan.takes(kinds[i]));
         let is_inside =
