@@ -48,6 +48,7 @@ class PhewOptions(TypedDict, total=False):
     unbind: Union[bool, str]
     properties: str
     with_members: bool
+    central: str
     potential_from: str
     thermal_energy: bool
     softening: Union[None, float, Mapping[str, float]]
@@ -109,6 +110,7 @@ class Engine:
         unbind: Union[bool, str] = False,
         properties: str = "basic",
         with_members: bool = False,
+        central: str = "heaviest",
         potential_from: str = "all",
         thermal_energy: bool = True,
         softening: Union[None, float, Mapping[str, float]] = None,
@@ -121,7 +123,7 @@ class Engine:
         thresholds.update(mass=mass, min_cells=min_cells, min_particles=min_particles)
         method = {False: None, True: "tree"}.get(unbind, unbind)
         bound: Dict[str, Any] = dict(unbind=method, properties=properties, with_members=with_members)
-        bound.update(potential_from=potential_from, thermal_energy=thermal_energy)
+        bound.update(central=central, potential_from=potential_from, thermal_energy=thermal_energy)
         bound.update(softening=_softening(softening), allow_duplicate_ids=allow_duplicate_ids, gamma=gamma)
         options: Dict[str, Any] = dict(thresholds, rules=rules, **bound)
         options.update(with_cells=with_cells, with_particles=with_particles)
@@ -359,6 +361,8 @@ def phew(
         need ``unbind``; that is of the gas cells of an output, bound or not.
     ``with_members``
         With ``unbind``: the catalogue lists the bound particles and gas cells of each clump, the most bound first.
+    ``central``
+        Which clump of a halo is its central: ``"heaviest"``, or ``"densest"``, the main clump, to which losers of unbinding then go.
     ``potential_from``
         The types whose mass makes the potential: ``"all"``, or some of gas, dark-matter, stars and other, separated by commas.
     ``thermal_energy``

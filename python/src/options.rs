@@ -4,7 +4,7 @@ use inselberg::bound::PropertyWords;
 use inselberg::phew::recut::NewThresholds;
 use inselberg::voids::NewVoidThresholds;
 use inselberg::{
-    BoundRequest, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
+    BoundRequest, CentralChoice, Cosmology, Error, ErrorKind, FieldChoice, FofParams, Geometry, Linking, LinkingTypes,
     ParticleGraphParams, ParticleMeshParams, Persistence, PhewParams, PotentialChoice, PropertyChoice, Rules,
     SofteningLengths, Units, VoidParams, source_types,
 };
@@ -69,6 +69,7 @@ pub struct PhewOptions {
     unbind: Option<String>,
     properties: String,
     with_members: bool,
+    central: String,
     potential_from: String,
     thermal_energy: bool,
     softening: Option<String>,
@@ -107,6 +108,9 @@ impl PhewOptions {
         let potential_from = source_types(&self.potential_from).ok_or_else(|| {
             refused(format!("potential_from is {:?}; expected \"all\", or {types}", self.potential_from))
         })?;
+        let central = CentralChoice::from_name(&self.central).ok_or_else(|| {
+            refused(format!("central is {:?}; expected \"heaviest\" or \"densest\"", self.central))
+        })?;
         let softening = self.softening.as_deref().map(|text| {
             let expected = "a length, 0 or more, or lengths of gas, dark-matter, stars and other";
             SofteningLengths::from_text(text)
@@ -116,6 +120,7 @@ impl PhewOptions {
             unbind,
             properties: words.choice,
             with_members: self.with_members,
+            central,
             potential_from,
             thermal_energy: self.thermal_energy,
             softening: softening.transpose()?.unwrap_or_default(),
