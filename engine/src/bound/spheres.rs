@@ -295,3 +295,21 @@ impl SphereRound<'_> {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What no particle has is missing from the mean density of particles alone.
+    #[test]
+    fn neutrinos_with_weights_leave_their_mean_density_to_all_spheres() {
+        let cosmology = Cosmology { omega_m: 0.3, omega_nu: 0.1, omega_l: 0.6, ..Cosmology::default() };
+        let units = Units { length: 1.0, density: cosmology.critical_density(), time: 1.0 };
+        let [plain, weighted] =
+            [false, true].map(|has_weights| SphereDensities::new(&units, &cosmology, has_weights));
+        assert_eq!((plain.smooth, plain.of_points()), (0.0, plain.ends));
+        assert_eq!(weighted.ends, plain.ends);
+        assert!((weighted.smooth - 0.1).abs() < 1e-12, "{}", weighted.smooth);
+        assert!((weighted.of_points()[1] - (80.0 - 0.1)).abs() < 1e-9, "{:?}", weighted.of_points());
+    }
+}
