@@ -196,7 +196,7 @@ fn defaults_are_thresholds_of_matter() {
     let snapshot = engine.open(output("gas_2ranks")).expect("opened");
     let found = engine.phew_snapshot(&snapshot, &auto, &none).expect("clumps");
     let given = PhewParams::new(density).saddle(saddle);
-    let same = engine.phew_snapshot(&snapshot, &FieldChoice::Named("rho".into()), &given).expect("clumps");
+    let same = engine.phew_snapshot(&snapshot, &FieldChoice::Matter, &given).expect("clumps");
     assert!(found.n_haloes() > 10 && found.n_haloes() == same.n_haloes(), "{}", found.n_haloes());
     let (said, of_given) = (found.thresholds(), same.thresholds());
     assert_eq!((said.density.value, said.density.is_default), (density, true));
@@ -205,6 +205,7 @@ fn defaults_are_thresholds_of_matter() {
     assert!(found.recut(&none).is_ok());
     for (field, rules, part) in [
         (FieldChoice::Named("density".into()), Rules::Paper, "not all matter"),
+        (FieldChoice::Named("rho".into()), Rules::Paper, "not all matter"),
         (FieldChoice::Cic, Rules::Paper, "part of the matter"),
         (auto, Rules::Ramses, "by RAMSES's rules"),
     ] {

@@ -94,7 +94,7 @@ fn the_segmented_field_and_its_choice_are_told() {
     let (room, input) = (Room::new(), text(&crate::common::output("gas_2ranks")));
     let (to, picture) = (room.path("c.csv"), room.path("p.svg"));
     let names = "velocity_x, velocity_y, velocity_z, pressure; rho, potential, force_x, force_y, force_z; cic, cic-ramses, matter";
-    let said = format!("rho (grav), chosen by auto from density, {names}");
+    let said = format!("matter (particles), chosen by auto from density, {names}");
     let told = done(&phew_args(&input, &to, "2"));
     assert!(told.starts_with(&format!("field             {said}\n")), "{told}");
     if cfg!(feature = "plot") {

@@ -36,8 +36,14 @@ fn a_snapshot_of_particles_needs_nothing_else() {
     let [to, given] = ["c.hdf5", "given.hdf5"].map(|name| room.path(name));
     let said = done(&["phew", &swift, "-o", &to, "--unbind"]);
     for line in [
-        format!("density threshold {} times the mean matter density, default\n", defaults::DENSITY.text),
-        format!("saddle threshold  {} times the mean matter density, default\n", defaults::SADDLE.text),
+        format!(
+            "density threshold {} times the mean density of the particles, default\n",
+            defaults::DENSITY.text
+        ),
+        format!(
+            "saddle threshold  {} times the mean density of the particles, default\n",
+            defaults::SADDLE.text
+        ),
         format!("relevance         {}, default\n", defaults::RELEVANCE.text),
     ] {
         assert!(said.contains(&line), "{said}");
@@ -77,13 +83,39 @@ fn particles_without_a_cosmology_have_a_mean_of_their_own() {
     assert!(given["thresholds"]["saddle"].is_null());
 }
 
+/// Dark matter beside gas: the unit is the mean density of all matter, once the units are known.
+#[test]
+#[cfg(feature = "hdf5")]
+fn the_unit_is_all_matter_where_the_cosmology_and_the_units_are_known() {
+    use crate::common::gadget::{Style, clumps, write};
+    let (room, omega) = (Room::new(), 0.3);
+    let cosmology =
+        [("Time", 0.5), ("Redshift", 1.0), ("Omega0", omega), ("OmegaLambda", 0.7), ("HubbleParam", 0.7)];
+    let style = Style { header: cosmology.to_vec(), ..Style::default() };
+    let kinds = [clumps(300, 1), clumps(900, 2)];
+    let paths = write(Path::new(&room.path("")), &[(0, &kinds[0]), (1, &kinds[1])], &style);
+    let (input, to) = (paths[0].to_string_lossy().into_owned(), room.path("c.csv"));
+    let guessed = done_json(&["phew", &input, "-o", &to]);
+    assert_eq!(guessed["thresholds"]["unit"], "mean density of the particles");
+    let units = ["--unit-length", "3.085678e24", "--unit-mass", "1.989e43", "--unit-velocity", "1e5"];
+    for made in ["--mesh-from-particles", "--particle-graph"] {
+        let known = done_json(&[&["phew", &input, "-o", &to, made], &units[..]].concat());
+        assert_eq!(known["thresholds"]["unit"], "mean matter density");
+        let Some(Attribute::Real(mean)) = found(&to).attribute("mean_density").cloned() else {
+            panic!("a mean")
+        };
+        // The critical density is 27.75 x 10^10 solar masses h² / Mpc³.
+        assert!((mean / (27.75 * omega) - 1.0).abs() < 0.01, "{mean}");
+    }
+}
+
 /// Gas and dark matter together, and not the gas alone, unless asked or by RAMSES's rules.
 #[test]
 fn a_cosmological_output_is_segmented_by_its_matter() {
     let (room, input) = (Room::new(), gas());
     let [to, of_gas] = ["c.csv", "gas.csv"].map(|name| room.path(name));
     let said = done(&["phew", &input, "-o", &to, "--unbind"]);
-    assert!(said.starts_with("field             rho (grav), chosen by auto from density"), "{said}");
+    assert!(said.starts_with("field             matter (particles), chosen by auto from density"), "{said}");
     assert!(said.contains("times the mean matter density, default"), "{said}");
     let thresholds =
         ["--density-threshold", defaults::DENSITY.text, "--saddle-threshold", defaults::SADDLE.text];

@@ -43,7 +43,7 @@ pub(super) const PHEW: &[Opt] = &[
         default: "auto",
         commands: &[Phew],
         help: "The density to segment",
-        doc: "auto: in a cosmological output all matter, which is rho of the grav files, else matter. Otherwise, and with --compat ramses: \
+        doc: "auto: matter in a cosmological output with gas and particles. Otherwise, and with --compat ramses: \
               the gas density; without gas, rho; without these, the dark-matter particles (by cic, or by cic-ramses with --compat \
               ramses). matter: all particles with mass and the gas, by cloud-in-cell. cic: mass-conserving cloud-in-cell of the \
               dark-matter particles. cic-ramses: these level by level as RAMSES deposits them, plus any gas. NAME: a field that \

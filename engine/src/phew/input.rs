@@ -275,7 +275,9 @@ pub(super) fn choose_source<'a>(
     rules: Rules,
 ) -> Result<DensitySource<'a>, RunError> {
     let has = |name: &str| snapshot.fields().iter().any(|f| f.name == name);
-    if let (FieldChoice::Auto, Rules::Paper, Some(matter)) = (field, rules, cosmic_matter(snapshot)) {
+    if let (FieldChoice::Auto, Rules::Paper, true, Some(matter)) =
+        (field, rules, is_cosmological(snapshot), all_matter(snapshot))
+    {
         return Ok(matter);
     }
     let source = match field {
@@ -311,7 +313,8 @@ pub(super) fn choose_source<'a>(
 /// Whether a density is that of all matter. A field of gas is, where nothing else can be chosen.
 pub(super) fn is_matter(snapshot: &dyn Snapshot, source: DensitySource, choice: &FieldChoice) -> bool {
     match source {
-        DensitySource::Cells("rho") => has_gravity(snapshot),
+        // In runs with gas RAMSES leaves other values in it on refined levels.
+        DensitySource::Cells("rho") => !has_gas(snapshot),
         DensitySource::Cells(_) => *choice == FieldChoice::Auto,
         DensitySource::Particles(_) => !has_gas(snapshot),
         DensitySource::Matter(..) => true,
@@ -320,19 +323,6 @@ pub(super) fn is_matter(snapshot: &dyn Snapshot, source: DensitySource, choice: 
 
 fn is_cosmological(snapshot: &dyn Snapshot) -> bool {
     snapshot.header().cosmology.is_some()
-}
-
-/// Whether a cosmological output has the source of gravity, which is the density of all matter.
-fn has_gravity(snapshot: &dyn Snapshot) -> bool {
-    is_cosmological(snapshot) && snapshot.fields().iter().any(|f| f.family == "grav" && f.name == "rho")
-}
-
-/// The density of all matter of a cosmological output, where it has one.
-fn cosmic_matter(snapshot: &dyn Snapshot) -> Option<DensitySource<'static>> {
-    match has_gravity(snapshot) {
-        true => Some(DensitySource::Cells("rho")),
-        false => all_matter(snapshot).filter(|_| is_cosmological(snapshot)),
-    }
 }
 
 fn has_gas(snapshot: &dyn Snapshot) -> bool {

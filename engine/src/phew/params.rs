@@ -13,8 +13,7 @@ pub use inselberg_kernels::phew::persistence::Persistence;
 /// Which cell quantity is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum FieldChoice {
-    /// In a cosmological output by the paper's rules the matter: `rho` of the grav files, else [`Self::Matter`] where there are gas and
-    /// particles. Otherwise hydro `density` if the snapshot has it, else `rho`, else dark-matter particles, deposited by the [`Rules`].
+    /// In a cosmological output with gas and particles, by the paper's rules: [`Self::Matter`]. Otherwise hydro `density` if the snapshot has it, else `rho`, else dark-matter particles, deposited by the [`Rules`].
     #[default]
     Auto,
     /// A field of the snapshot by name.
