@@ -45,6 +45,7 @@ pub struct PhewOptions {
     density: f64,
     relevance: Option<f64>,
     difference: Option<f64>,
+    significance: Option<f64>,
     saddle: Option<f64>,
     mass: f64,
     min_cells: u64,
@@ -72,6 +73,7 @@ impl PhewOptions {
             .min_particles(self.min_particles)
             .rules(rules(&self.rules)?);
         let params = self.saddle.into_iter().fold(params, PhewParams::saddle);
+        let params = self.significance.into_iter().fold(params, PhewParams::significance);
         let params = if self.with_cells { params.with_cells() } else { params };
         let params = if self.with_particles { params.with_particles() } else { params };
         Ok(params.bound(self.bound()?))
@@ -120,6 +122,7 @@ impl PhewOptions {
 pub struct CutOptions {
     relevance: Option<f64>,
     difference: Option<f64>,
+    significance: Option<f64>,
     saddle: Option<f64>,
     mass: Option<f64>,
     min_cells: Option<u64>,
@@ -130,6 +133,7 @@ impl CutOptions {
     pub fn params(&self, old: &PhewParams) -> Result<PhewParams, Error> {
         let mut new = old.clone();
         new.persistence = persistence(self.relevance, self.difference)?.unwrap_or(new.persistence);
+        new.significance = self.significance.or(new.significance);
         new.saddle = self.saddle.or(new.saddle);
         new.mass = self.mass.unwrap_or(new.mass);
         new.min_cells = self.min_cells.unwrap_or(new.min_cells);
@@ -139,7 +143,8 @@ impl CutOptions {
     /// For a catalogue from a file.
     pub fn thresholds(&self) -> Result<NewThresholds, Error> {
         let persistence = persistence(self.relevance, self.difference)?;
-        Ok(NewThresholds { persistence, saddle: self.saddle, mass: self.mass, min_cells: self.min_cells })
+        let Self { significance, saddle, mass, min_cells, .. } = *self;
+        Ok(NewThresholds { persistence, significance, saddle, mass, min_cells })
     }
 }
 

@@ -5,7 +5,7 @@ use super::from_particles::{FromParticles, from_particles};
 use super::launch::{Launch, launch};
 use super::report_options::{ShownResults, shown_results};
 use super::series::{Series, SnapshotPaths, series};
-use super::thresholds::{CELLS, MASS, SADDLE, field_choice, is_number_of_cells, persistence};
+use super::thresholds::{CELLS, MASS, SADDLE, SIGNIFICANCE, field_choice, is_number_of_cells, persistence};
 use super::values::CheckedValues;
 use super::viewer_options::{dendrogram_of_phew, vtk_of_phew};
 use super::{ConfigError, fof};
@@ -77,6 +77,11 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
         let expected = "--relevance-threshold with --compat ramses";
         return Err(raw.unfit("relevance-difference", &difference.to_string(), expected));
     }
+    let significance = raw.real("significance-threshold", |x| x >= 0.0, SIGNIFICANCE)?;
+    if let Some(least) = significance.filter(|_| is_ramses) {
+        let expected = "no such threshold with --compat ramses";
+        return Err(raw.unfit("significance-threshold", &least.to_string(), expected));
+    }
     let saddle = raw.real("saddle-threshold", |x| x > 0.0, SADDLE)?;
     if let Some(saddle) = saddle.filter(|&s| s < density) {
         let expected = format!("at least the density threshold {density}");
@@ -88,7 +93,8 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
     let field = field_choice(&raw.text_or_default("field"));
     let rules = if is_ramses { Rules::Ramses } else { Rules::Paper };
     let mut phew = PhewParams::new(density).persistence(persistence).mass(mass).rules(rules);
-    (phew.saddle, phew.min_cells, phew.min_particles) = (saddle, min_cells, min_particles);
+    (phew.significance, phew.saddle) = (significance, saddle);
+    (phew.min_cells, phew.min_particles) = (min_cells, min_particles);
     let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
     phew.with_cells = raw.switch("with-cells") || needs_cells || dendrogram.is_some();
     phew.with_particles = raw.switch("with-particles");

@@ -26,6 +26,9 @@ pub struct PhewParams {
     pub density: f64,
     /// Peaks that stand out less are noise.
     pub persistence: Persistence,
+    /// In densities that are made of particles, but not by RAMSES's rules: peaks of lower [significance](Self::significance) are
+    /// noise. `None`: 3 there.
+    pub significance: Option<f64>,
     /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass are not listed.
@@ -59,6 +62,7 @@ impl PhewParams {
         Self {
             density,
             persistence: Persistence::Ratio(3.0),
+            significance: None,
             saddle: None,
             mass: 0.0,
             min_cells: 0,
@@ -78,6 +82,13 @@ impl PhewParams {
     #[must_use]
     pub fn persistence(self, persistence: Persistence) -> Self {
         Self { persistence, ..self }
+    }
+
+    /// In densities that are made of particles: peaks whose part above their saddle exceeds shot noise by less, in standard deviations, are
+    /// noise if that part has less than 0.02 of the mass of their patches. 0: no peak is noise for that reason.
+    #[must_use]
+    pub fn significance(self, significance: f64) -> Self {
+        Self { significance: Some(significance), ..self }
     }
 
     /// Clumps that meet above this density are one halo.
@@ -192,6 +203,12 @@ impl PhewParams {
         if !is_valid(least) {
             return refused(format!("the persistence threshold is {least}; expected 0 or more"));
         }
+        if let Some(least) = self.significance.filter(|least| !is_valid(*least)) {
+            return refused(format!("the significance threshold is {least}; expected 0 or more"));
+        }
+        if self.rules == Rules::Ramses && self.significance.is_some() {
+            return refused(RunError::SignificanceOfRamses.to_string());
+        }
         if let Some(saddle) = self.saddle.filter(|saddle| !(is_valid(*saddle) && *saddle >= self.density)) {
             return refused(format!(
                 "the saddle threshold is {saddle}; expected at least the density threshold, {}",
@@ -238,6 +255,7 @@ impl PhewParams {
         Thresholds {
             density: self.density,
             persistence: self.persistence,
+            significance: self.significance,
             saddle: self.saddle,
             mass: self.mass,
             min_cells: self.min_cells,

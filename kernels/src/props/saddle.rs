@@ -28,3 +28,17 @@ pub(super) const PROPERTIES: &[Property] = &[
         Value::U64(s.saddle_neighbour)
     }),
 ];
+
+/// Where the density is made of particles.
+pub(super) const PROMINENCE: &[Property] = &[
+    number(
+        "significance",
+        "excess of mass above the saddle where its peak dies, or the density threshold, over the shot noise of particles",
+        |s| Value::F64(s.significance),
+    ),
+    number(
+        "fraction_above_saddle",
+        "part of the mass of its patches, with those of all peaks that die into it, above that saddle or threshold",
+        |s| Value::F64(s.fraction_above_saddle),
+    ),
+];

@@ -1,6 +1,6 @@
 //! Hierarchy: the clumps and haloes of given thresholds, from the peaks alone.
 //!
-//! Most peaks are noise. Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
+//! Most peaks are noise (`noise`). Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
 //! number of ranks, to its clump and on to the highest peak of its halo (`chains`). The owner of that peak gets the clumps
 //! of the halo (`clumps`), cuts their tree (`cut_tree`), and answers each rank. Under RAMSES's rules, where saddles are
 //! equal, one rank cuts all haloes (`ties`). The sums over patches are added up on the ranks that hold the rows of the
@@ -9,10 +9,11 @@
 mod chains;
 mod clumps;
 mod cut_tree;
+mod noise;
 mod rows;
 mod ties;
 
-pub use chains::is_clump_peak;
+pub use noise::Noise;
 
 use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
@@ -60,7 +61,7 @@ pub fn structures(
     rules: Rules,
     comm: &Comm,
 ) -> Result<Structures, CommError> {
-    let cut = clumps::cut(peaks, &thresholds.cut(), rules, comm)?;
+    let cut = clumps::cut(peaks, thresholds, rules, comm)?;
     let rows = rows::RowTotals::sum(peaks, &cut, rules, comm)?;
     let (clumps, haloes) = rows.list(thresholds, rules);
     let of_patch = |kind: usize| {

@@ -1,23 +1,29 @@
 //! `clumps` and `haloes`: a column for each of the kernels' properties.
 
+use crate::phew::peaks::Peaks;
 use inselberg_io::catalogue::{Dimension, Table, TableColumn, Values};
 use inselberg_kernels::phew::persistence::Persistence;
-use inselberg_kernels::props::{Property, Structure, Value, properties};
+use inselberg_kernels::props::{KnownProperties, Property, Structure, Value, properties};
 use rayon::prelude::*;
 
+/// What is known of the clumps of these peaks, where persistence is of this kind.
+pub fn known_properties(peaks: &Peaks, persistence: Persistence) -> KnownProperties {
+    let (has_velocity, has_prominence) = (peaks.momenta.is_some(), peaks.prominence.is_some());
+    KnownProperties { persistence, has_velocity, has_prominence }
+}
+
 /// The clumps, one row each.
-pub fn clumps_table(clumps: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
-    table("clumps", clumps, persistence, has_velocity)
+pub fn clumps_table(clumps: &[Structure], known: KnownProperties) -> Table {
+    table("clumps", clumps, known)
 }
 
 /// The haloes, one row each.
-pub fn haloes_table(haloes: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
-    table("haloes", haloes, persistence, has_velocity)
+pub fn haloes_table(haloes: &[Structure], known: KnownProperties) -> Table {
+    table("haloes", haloes, known)
 }
 
-fn table(name: &str, rows: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
-    let known = properties(persistence).filter(|p| has_velocity || !p.needs_velocity);
-    Table { name: name.into(), columns: known.map(|p| column(p, rows)).collect() }
+fn table(name: &str, rows: &[Structure], known: KnownProperties) -> Table {
+    Table { name: name.into(), columns: properties(known).map(|p| column(p, rows)).collect() }
 }
 
 fn column(property: &Property, rows: &[Structure]) -> TableColumn {
