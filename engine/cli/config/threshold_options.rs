@@ -72,7 +72,7 @@ pub(super) const THRESHOLDS: &[Opt] = &[
         commands: &[Phew],
         help: "Least significance of a peak in a density of particles; default: 3, none with --compat ramses",
         doc: "The significance is the excess of mass above the saddle of a peak, in standard deviations of the shot noise of \
-              particles. A peak below the threshold is noise if less than 0.02 of the mass of its patches is above its saddle. \
+              particles. A peak below the threshold is noise if less than 0.02 of the mass of its clump is above its saddle. \
               0: no peak is noise for that reason. Only for densities that are made of particles.",
         ..ROW
     },

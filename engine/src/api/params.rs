@@ -85,7 +85,7 @@ impl PhewParams {
     }
 
     /// In densities that are made of particles: peaks whose part above their saddle exceeds shot noise by less, in standard deviations, are
-    /// noise if that part has less than 0.02 of the mass of their patches. 0: no peak is noise for that reason.
+    /// noise if that part has less than 0.02 of the mass of their clump. 0: no peak is noise for that reason.
     #[must_use]
     pub fn significance(self, significance: f64) -> Self {
         Self { significance: Some(significance), ..self }

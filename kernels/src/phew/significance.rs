@@ -9,21 +9,21 @@
 //! of s would have s V of mass in that volume, with a scatter of sqrt(m s V):
 //!
 //! ```text
-//!     S = (M - s V) / sqrt(m s V)                 f = M / (mass of the whole patches)
+//!     S = (M - s V) / sqrt(m s V)                 f = M / (mass of the whole clump)
 //!
 //!           /\        M: above the line, in the patches of the peak and of all peaks that die into it above s
 //!     -----/--\------ s
 //!       __/    \____
-//!      /            \   the whole patches
+//!      /            \   the clump: the patch of the peak, and all patches of noise that end there
 //! ```
 //!
-//! Small S alone does not tell noise: real subhaloes of 20 to 50 particles have it as well. But their patches are not much
+//! Small S alone does not tell noise: real subhaloes of 20 to 50 particles have it as well. But they are not much
 //! larger than their part above the saddle. So a peak is noise if S is small and f is small, too.
 
 /// The threshold that densities of particles have by default. Bumps of smooth spheres with up to 1e6 particles stay below it.
 pub const LEAST_SIGNIFICANCE: f64 = 3.0;
 
-/// A peak of low significance is noise if a smaller part of the mass of its patches lies above its saddle.
+/// A peak of low significance is noise if a smaller part of the mass of its clump lies above its saddle.
 pub const LEAST_FRACTION: f64 = 0.02;
 
 /// What lies above the saddle at which a peak dies. Any units in which density is mass per volume.
@@ -35,8 +35,6 @@ pub struct PartAbove {
     pub volume: f64,
     /// Mean mass of the particles in them.
     pub particle_mass: f64,
-    /// Mass of the whole patches.
-    pub mass_of_patches: f64,
 }
 
 /// How far a peak stands out from shot noise.
@@ -44,26 +42,23 @@ pub struct PartAbove {
 pub struct Prominence {
     /// The excess of mass above the saddle, in units of the Poisson scatter of a smooth density as high as the saddle.
     pub significance: f64,
-    /// Mass above the saddle over the mass of the whole patches.
-    pub fraction: f64,
+    /// Mass above the saddle.
+    pub mass: f64,
 }
 
 impl PartAbove {
-    /// The prominence above a saddle of this density, or above the density threshold for a peak that never dies.
-    pub fn prominence(&self, saddle: f64) -> Prominence {
+    /// The significance above a saddle of this density, or above the density threshold for a peak that never dies.
+    pub fn significance(&self, saddle: f64) -> f64 {
         let smooth = saddle * self.volume;
-        Prominence {
-            significance: (self.mass - smooth) / (self.particle_mass * smooth).sqrt(),
-            fraction: self.mass / self.mass_of_patches,
-        }
+        (self.mass - smooth) / (self.particle_mass * smooth).sqrt()
     }
 }
 
 impl Prominence {
-    /// Whether a dying peak is noise where `least` is the threshold of the significance; 0 finds no noise.
+    /// Whether a dying peak is noise where its clump has this mass. `least` is the threshold of the significance.
     #[inline]
-    pub fn is_noise(&self, least: f64) -> bool {
-        self.significance < least && self.fraction < LEAST_FRACTION
+    pub fn is_noise(&self, mass_of_clump: f64, least: f64) -> bool {
+        self.significance < least && self.mass < LEAST_FRACTION * mass_of_clump
     }
 }
 
@@ -72,19 +67,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bump_is_noise_if_it_is_insignificant_and_owns_a_large_patch() {
+    fn a_bump_is_noise_if_it_is_insignificant_and_owns_a_large_clump() {
         // 20 particles in a volume where 16 are expected: an excess of one standard deviation.
-        let bump = PartAbove { mass: 20.0, volume: 4.0, particle_mass: 1.0, mass_of_patches: 2000.0 };
-        let found = bump.prominence(4.0);
-        assert_eq!(found, Prominence { significance: 1.0, fraction: 0.01 });
-        assert!(found.is_noise(LEAST_SIGNIFICANCE) && !found.is_noise(1.0) && !found.is_noise(0.0));
-        let small = PartAbove { mass_of_patches: 100.0, ..bump }.prominence(4.0);
-        assert!(!small.is_noise(LEAST_SIGNIFICANCE));
+        let bump = PartAbove { mass: 20.0, volume: 4.0, particle_mass: 1.0 };
+        assert_eq!(bump.significance(4.0), 1.0);
+        let bump = Prominence { significance: 1.0, mass: 20.0 };
+        assert!(bump.is_noise(2000.0, LEAST_SIGNIFICANCE));
+        assert!(!bump.is_noise(2000.0, 1.0) && !bump.is_noise(2000.0, 0.0));
+        assert!(!bump.is_noise(100.0, LEAST_SIGNIFICANCE));
     }
 
     #[test]
     fn heavier_particles_are_noisier() {
-        let part = PartAbove { mass: 20.0, volume: 4.0, particle_mass: 4.0, mass_of_patches: 100.0 };
-        assert_eq!(part.prominence(4.0).significance, 0.5);
+        let part = PartAbove { mass: 20.0, volume: 4.0, particle_mass: 4.0 };
+        assert_eq!(part.significance(4.0), 0.5);
     }
 }

@@ -205,8 +205,8 @@ pub struct Structure {
     pub relevance: f64,
     /// Significance above the saddle at which its peak dies, or above the density threshold; NaN where it is not known.
     pub significance: f64,
-    /// The part of the mass of its patches, and of those of all peaks that die into it, that is above this saddle; NaN where it is not known.
-    pub fraction_above_saddle: f64,
+    /// Mass above this saddle, or above the density threshold, of its peak and all peaks that die into it; NaN where it is not known.
+    pub mass_above_saddle: f64,
     /// Density of the key saddle; 0 without one.
     pub saddle: f64,
     /// Position of the key saddle; NaN without one.

@@ -36,9 +36,10 @@ pub(super) const PROMINENCE: &[Property] = &[
         "excess of mass above the saddle where its peak dies, or the density threshold, over the shot noise of particles",
         |s| Value::F64(s.significance),
     ),
-    number(
-        "fraction_above_saddle",
-        "part of the mass of its patches, with those of all peaks that die into it, above that saddle or threshold",
-        |s| Value::F64(s.fraction_above_saddle),
+    with_dimension(
+        "mass_above_saddle",
+        [0, 1, 0],
+        "mass above that saddle or threshold, with that of all peaks that die into its peak",
+        |s| Value::F64(s.mass_above_saddle),
     ),
 ];

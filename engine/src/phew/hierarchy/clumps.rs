@@ -5,6 +5,7 @@
 
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::partition::ranking::{Places, places, places_alone};
+use crate::phew::hierarchy::bumps::bumps;
 use crate::phew::hierarchy::chains::{self, ClumpAt, Followed};
 use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpPeak, CutTree};
 use crate::phew::hierarchy::noise::Noise;
@@ -50,8 +51,10 @@ pub fn cut(
     let cut = thresholds.cut();
     let has_ties =
         rules == Rules::Ramses && comm.all_reduce_counts(&[peaks.ties.len() as u64], Reduce::Max)?[0] > 0;
+    let bumps = bumps(peaks, thresholds, comm)?;
+    let noise = Noise::new(peaks, cut.persistence, bumps.as_deref());
     let (followed, ties) = match has_ties {
-        false => (chains::follow(Noise::new(peaks, thresholds), cut.saddle, comm)?, Vec::new()),
+        false => (chains::follow(noise, cut.saddle, comm)?, Vec::new()),
         true => ties::follow(peaks, &cut, comm)?,
     };
     let (clump_peaks, asked) = send_to_cutters(peaks, &followed, comm)?;

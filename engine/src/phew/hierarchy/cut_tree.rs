@@ -42,7 +42,7 @@ pub struct ClumpPeak {
     pub cutter: u32,
     /// Always 0.
     pub unused: u32,
-    /// Significance above the saddle at which it dies, and the part of the mass of its patches there; NaN where they are not known.
+    /// Significance and mass above the saddle at which it dies; NaN where they are not known.
     pub prominence: [f64; 2],
 }
 
@@ -84,8 +84,7 @@ pub struct ClumpRow {
     pub rho_peak: f64,
     /// Persistence above the key saddle, or above the density threshold.
     pub relevance: f64,
-    /// Significance above the saddle at which its peak dies, and the part of the mass of its patches there; NaN where they
-    /// are not known.
+    /// Significance and mass above the saddle at which its peak dies; NaN where they are not known.
     pub prominence: [f64; 2],
     /// Density of the key saddle; 0 without one.
     pub saddle: f64,
@@ -105,8 +104,8 @@ impl ClumpPeak {
         let i = peak.at();
         let death = &peaks.tree.death[i];
         let of_peak = |of_peaks: &Vec<PeakProminence>| {
-            let Prominence { significance, fraction } = of_peaks[i].prominence;
-            [significance, fraction]
+            let Prominence { significance, mass } = of_peaks[i].prominence;
+            [significance, mass]
         };
         let prominence = peaks.prominence.as_ref().map(of_peak);
         Self {

@@ -1,11 +1,12 @@
 //! Hierarchy: the clumps and haloes of given thresholds, from the peaks alone.
 //!
-//! Most peaks are noise (`noise`). Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
+//! Most peaks are noise (`noise`, and in densities of particles `bumps`). Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
 //! number of ranks, to its clump and on to the highest peak of its halo (`chains`). The owner of that peak gets the clumps
 //! of the halo (`clumps`), cuts their tree (`cut_tree`), and answers each rank. Under RAMSES's rules, where saddles are
 //! equal, one rank cuts all haloes (`ties`). The sums over patches are added up on the ranks that hold the rows of the
 //! clumps (`rows`).
 
+mod bumps;
 mod chains;
 mod clumps;
 mod cut_tree;

@@ -12,7 +12,6 @@
 //! Elders are greater than what dies into them, so every chain still ends at the greatest peak of its clump, and every clump dies
 //! into a greater one.
 
-use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use crate::phew::prominence::PeakProminence;
 use inselberg_kernels::ids::{PeakIdx, PeakName};
@@ -23,8 +22,8 @@ use inselberg_kernels::phew::persistence::Persistence;
 pub struct Noise<'a> {
     peaks: &'a Peaks,
     persistence: Persistence,
-    /// In densities that are made of particles: the prominence of each peak, and the least significance.
-    prominence: Option<(&'a [PeakProminence], f64)>,
+    /// In densities that are made of particles: the prominence of each peak, and whether it is a bump of shot noise.
+    bumps: Option<(&'a [PeakProminence], &'a [bool])>,
 }
 
 /// The patch at which a noise peak ends.
@@ -37,16 +36,15 @@ pub enum NoiseTarget {
 }
 
 impl<'a> Noise<'a> {
-    /// By these thresholds.
-    pub fn new(peaks: &'a Peaks, thresholds: &Thresholds) -> Self {
-        let with_least = |of_peaks| (of_peaks, thresholds.least_significance());
-        let prominence = peaks.prominence.as_deref().map(with_least);
-        Self { prominence, ..Self::by_persistence(peaks, thresholds.persistence) }
+    /// By persistence, and by significance where `bumps` tells for each own peak whether it is one.
+    pub fn new(peaks: &'a Peaks, persistence: Persistence, bumps: Option<&'a [bool]>) -> Self {
+        let bumps = peaks.prominence.as_deref().zip(bumps);
+        Self { bumps, ..Self::by_persistence(peaks, persistence) }
     }
 
     /// By persistence alone.
     pub fn by_persistence(peaks: &'a Peaks, persistence: Persistence) -> Self {
-        Self { peaks, persistence, prominence: None }
+        Self { peaks, persistence, bumps: None }
     }
 
     /// The peaks.
@@ -73,9 +71,9 @@ impl<'a> Noise<'a> {
                 false => NoiseTarget::Other(self.peaks.name_of(death.endpoint)),
             });
         }
-        let (of_peaks, least) = self.prominence?;
-        let PeakProminence { prominence, elder } = of_peaks[peak.at()];
+        let (prominence, is_bump) = self.bumps?;
+        let elder = prominence[peak.at()].elder;
         let target = || self.peaks.own(elder).map_or(NoiseTarget::Other(elder), NoiseTarget::Own);
-        prominence.is_noise(least).then(target)
+        is_bump[peak.at()].then(target)
     }
 }

@@ -319,7 +319,7 @@ impl<'a> RowTotals<'a> {
             velocity: totals.velocity,
             relevance: row.relevance,
             significance: row.prominence[0],
-            fraction_above_saddle: row.prominence[1],
+            mass_above_saddle: row.prominence[1],
             saddle: row.saddle,
             saddle_position: row.saddle_position,
             saddle_neighbour: row.saddle_neighbour,

@@ -38,7 +38,7 @@ use rayon::prelude::*;
 /// The prominence of a peak, and into which peak it dies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeakProminence {
-    /// Above the saddle at which it dies.
+    /// Above the saddle at which it dies, or above the density threshold. In code units.
     pub prominence: Prominence,
     /// The greatest peak of the component into which it dies; `NONE` if it never does.
     pub elder: PeakName,
@@ -150,7 +150,9 @@ impl<'a> PatchElders<'a> {
             let death = &peaks.tree.death[i];
             let saddle = if death.is_never() { peaks.density_threshold } else { death.saddle };
             let part = sums.part(quanta, particles);
-            PeakProminence { prominence: part.prominence(saddle), elder: self.tree.elder(PeakIdx::new(i)) }
+            let mass = part.mass * peaks.space.side.powi(3);
+            let prominence = Prominence { significance: part.significance(saddle), mass };
+            PeakProminence { prominence, elder: self.tree.elder(PeakIdx::new(i)) }
         };
         Ok(parts[..peaks.len()].par_iter().enumerate().map(of_peak).collect())
     }

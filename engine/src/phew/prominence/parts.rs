@@ -30,8 +30,6 @@ pub struct PartSums {
     volume: FixedSum,
     /// Number of particles in them, where particles are counted.
     n_particles: FixedSum,
-    /// Mass of all cells.
-    of_patches: FixedSum,
 }
 
 /// The mass of particles, in the units of the sums.
@@ -49,7 +47,6 @@ impl PartSums {
         self.mass += other.mass;
         self.volume += other.volume;
         self.n_particles += other.n_particles;
-        self.of_patches += other.of_patches;
     }
 
     /// As reals. A mean over less than one particle, as at the edge of a particle's cloud, is a mean over one.
@@ -62,7 +59,6 @@ impl PartSums {
                 ParticleMass::Same(mass) => mass,
                 ParticleMass::Counted => mass / self.n_particles.0.max(1) as f64,
             },
-            mass_of_patches: quanta.mass.value(self.of_patches),
         }
     }
 }
@@ -81,15 +77,14 @@ struct PatchCell {
 type TaskParts = FxHashMap<ElderIdx, PartSums>;
 
 impl PatchElders<'_> {
-    /// Adds a cell to the peak of its patch, and to the first of the peak and its elders that dies below the cell.
+    /// Adds a cell to the first of the peak of its patch and the elders of that peak that dies below the cell.
     #[inline]
     fn add(&self, parts: &mut TaskParts, cell: &PatchCell) {
         let peak = self.of_slot[cell.patch.at()];
         let above = self.tree.first_below(peak, cell.rho);
         let PatchCell { mass, volume, n_particles, .. } = *cell;
-        parts.entry(peak).or_default().of_patches += mass;
         let n_particles = FixedSum(n_particles);
-        parts.entry(above).or_default().merge(&PartSums { mass, volume, n_particles, ..PartSums::default() });
+        parts.entry(above).or_default().merge(&PartSums { mass, volume, n_particles });
     }
 
     /// The sums of the tasks, one entry per peak of the tree.

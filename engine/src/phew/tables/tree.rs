@@ -19,8 +19,8 @@ use rayon::prelude::*;
 /// The column with the significance of peaks, in densities that are made of particles. Old catalogues lack it.
 const SIGNIFICANCE: &str = "significance";
 
-/// The column with the part of the mass above the saddle.
-const FRACTION: &str = "fraction_above_saddle";
+/// The column with the mass above the saddle.
+const MASS_ABOVE: &str = "mass_above_saddle";
 
 /// The table of the peaks.
 pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
@@ -118,10 +118,10 @@ fn prominence_columns(peaks: &Peaks) -> Vec<TableColumn> {
             values(|of| of.significance),
         ),
         column(
-            FRACTION,
-            Dimension::NONE,
-            "part of the mass of the patch, with those of all peaks that die into it, above that saddle or threshold",
-            values(|of| of.fraction),
+            MASS_ABOVE,
+            Dimension::MASS,
+            "mass above that saddle or threshold, in the patches of the peak and of all peaks that die into it",
+            values(|of| of.mass),
         ),
     ]
 }
@@ -188,9 +188,8 @@ fn read_prominence(stored: &StoredTable) -> Result<Option<Vec<Prominence>>, Recu
     if stored.0.column(SIGNIFICANCE).is_none() {
         return Ok(None);
     }
-    let (significance, fraction) = (stored.reals(SIGNIFICANCE)?, stored.reals(FRACTION)?);
-    let both = significance.into_iter().zip(fraction);
-    Ok(Some(both.map(|(significance, fraction)| Prominence { significance, fraction }).collect()))
+    let both = stored.reals(SIGNIFICANCE)?.into_iter().zip(stored.reals(MASS_ABOVE)?);
+    Ok(Some(both.map(|(significance, mass)| Prominence { significance, mass }).collect()))
 }
 
 /// The first row, from 0, that no run writes, and what is wrong with it.
