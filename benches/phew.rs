@@ -69,6 +69,7 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         thresholds: Thresholds {
             density: CUT.density,
             persistence: CUT.persistence,
+            significance: None,
             saddle: CUT.saddle,
             mass: 0.0,
             min_cells: 0,

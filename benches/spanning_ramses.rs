@@ -93,6 +93,7 @@ fn config(fewest: Option<u64>) -> PhewConfig {
         thresholds: Thresholds {
             density: 0.3,
             persistence: Persistence::Ratio(4.0),
+            significance: None,
             saddle: Some(0.9),
             mass: 0.0,
             min_cells: 0,

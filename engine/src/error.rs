@@ -177,6 +177,17 @@ pub enum RunError {
          the paper"
     )]
     RatioOnly,
+    /// RAMSES tells no noise by significance.
+    #[error("a significance threshold with the rules of RAMSES; expected none, or the rules of the paper")]
+    SignificanceOfRamses,
+    /// Cells have no shot noise.
+    #[error(
+        "a significance threshold for `{field}`; expected a density that is made of particles, or no such threshold"
+    )]
+    SignificanceOfCells {
+        /// The density.
+        field: String,
+    },
     /// RAMSES's unbinding belongs to its clumps.
     #[error(
         "RAMSES's unbinding with the rules of the paper; expected the rules of RAMSES, or another potential"

@@ -97,6 +97,7 @@ class Engine:
         density: Optional[float] = None,
         relevance: Optional[float] = None,
         difference: Optional[float] = None,
+        significance: Optional[float] = None,
         saddle: Optional[float] = None,
         mass: float = 0.0,
         min_cells: int = 0,
@@ -120,7 +121,7 @@ class Engine:
     ) -> ClumpCatalogue:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
         thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle)
-        thresholds.update(mass=mass, min_cells=min_cells, min_particles=min_particles)
+        thresholds.update(significance=significance, mass=mass, min_cells=min_cells, min_particles=min_particles)
         method = {False: None, True: "tree"}.get(unbind, unbind)
         bound: Dict[str, Any] = dict(unbind=method, properties=properties, with_members=with_members)
         bound.update(central=central, potential_from=potential_from, thermal_energy=thermal_energy)

@@ -330,12 +330,14 @@ class ClumpCatalogue(Catalogue):
         *,
         relevance: Optional[float] = None,
         difference: Optional[float] = None,
+        significance: Optional[float] = None,
         saddle: Optional[float] = None,
         mass: Optional[float] = None,
         min_cells: Optional[int] = None,
     ) -> "ClumpCatalogue":
         """The catalogue of a run with other thresholds, from the tree alone. None keeps a threshold. Over ranks collective."""
-        options = {"relevance": relevance, "difference": difference, "saddle": saddle, "mass": mass, "min_cells": min_cells}
+        options = {"relevance": relevance, "difference": difference, "significance": significance}
+        options.update(saddle=saddle, mass=mass, min_cells=min_cells)
         # The call's own result finds new labels; rows alone do not.
         has_items = self._has_items and self._of is self._native
         return ClumpCatalogue(self._native.recut(options), has_items, self._shape, self._place)

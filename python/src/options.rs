@@ -59,6 +59,7 @@ pub struct PhewOptions {
     density: Option<f64>,
     relevance: Option<f64>,
     difference: Option<f64>,
+    significance: Option<f64>,
     saddle: Option<f64>,
     mass: f64,
     min_cells: u64,
@@ -86,6 +87,7 @@ impl PhewOptions {
             .rules(rules(&self.rules)?);
         params.persistence = persistence(self.relevance, self.difference)?;
         (params.density, params.saddle) = (self.density, self.saddle);
+        params.significance = self.significance;
         let params = if self.with_cells { params.with_cells() } else { params };
         let params = if self.with_particles { params.with_particles() } else { params };
         Ok(params.bound(self.bound()?))
@@ -138,6 +140,7 @@ impl PhewOptions {
 pub struct CutOptions {
     relevance: Option<f64>,
     difference: Option<f64>,
+    significance: Option<f64>,
     saddle: Option<f64>,
     mass: Option<f64>,
     min_cells: Option<u64>,
@@ -148,6 +151,7 @@ impl CutOptions {
     pub fn params(&self, old: &PhewParams) -> Result<PhewParams, Error> {
         let mut new = old.clone();
         new.persistence = persistence(self.relevance, self.difference)?.or(new.persistence);
+        new.significance = self.significance.or(new.significance);
         new.saddle = self.saddle.or(new.saddle);
         new.mass = self.mass.unwrap_or(new.mass);
         new.min_cells = self.min_cells.unwrap_or(new.min_cells);
@@ -157,7 +161,8 @@ impl CutOptions {
     /// For a catalogue from a file.
     pub fn thresholds(&self) -> Result<NewThresholds, Error> {
         let persistence = persistence(self.relevance, self.difference)?;
-        Ok(NewThresholds { persistence, saddle: self.saddle, mass: self.mass, min_cells: self.min_cells })
+        let Self { significance, saddle, mass, min_cells, .. } = *self;
+        Ok(NewThresholds { persistence, significance, saddle, mass, min_cells })
     }
 }
 

@@ -35,6 +35,7 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
         thresholds: Thresholds {
             density,
             persistence: Persistence::Ratio(relevance),
+            significance: None,
             saddle: Some(saddle),
             mass: 0.0,
             min_cells: 0,

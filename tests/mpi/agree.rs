@@ -110,6 +110,7 @@ fn chaos_config() -> PhewConfig {
         thresholds: Thresholds {
             density: 40.0,
             persistence: Persistence::Ratio(3.0),
+            significance: None,
             saddle: Some(200.0),
             mass: 0.0,
             min_cells: 0,

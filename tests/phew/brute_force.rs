@@ -124,6 +124,7 @@ fn masses_that_would_be_lost_are_refused() {
     let thresholds = Thresholds {
         density: 1.0,
         persistence: Persistence::Ratio(1.0),
+        significance: None,
         saddle: None,
         mass: 0.0,
         min_cells: 0,

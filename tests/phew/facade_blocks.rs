@@ -234,6 +234,7 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
         thresholds: Thresholds {
             density: 1.5,
             persistence: params.persistence.expect("given"),
+            significance: None,
             saddle: params.saddle,
             mass: 0.0,
             min_cells: 0,

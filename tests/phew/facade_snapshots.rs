@@ -98,6 +98,7 @@ fn particles_give_what_the_command_gives() {
         thresholds: Thresholds {
             density: 40.0,
             persistence: Persistence::Ratio(3.0),
+            significance: None,
             saddle: Some(200.0),
             mass: 0.0,
             min_cells: 0,

@@ -33,5 +33,6 @@ mod ranks;
 mod recut;
 mod refined;
 mod spanning;
+mod spheres;
 mod synth;
 mod voids;

@@ -21,11 +21,12 @@ use inselberg_io::{NEWTON, ReadResult, Units};
 use std::ops::Range;
 use std::path::PathBuf;
 
-const SIDE: f64 = 10_700.0;
-const PARTICLE: f64 = 0.01;
+/// Side of the box, and mass of a particle.
+pub const SIDE: f64 = 10_700.0;
+pub const PARTICLE: f64 = 0.01;
 
 /// kpc, 1e10 Msun and km/s.
-fn units() -> Units {
+pub fn units() -> Units {
     let (length, mass, velocity) = (3.085_677_581e21, 1.988_41e43, 1e5);
     Units { length, density: mass / f64::powi(length, 3), time: length / velocity }
 }
@@ -155,56 +156,63 @@ impl Mock {
 
     /// The catalogue of the whole pipeline.
     fn search(&self, search: &Search) -> Catalogue {
-        let mesh = ParticleMeshConfig {
-            m_refine: search.m_refine,
-            level_min: None,
-            level_max: 20,
-            kinds: std::array::from_fn(|kind| kind == 1),
-            side: None,
-            root_level: None,
-        };
-        let input = MockParticles::new(self.position.clone(), self.velocity.clone());
-        let snapshot = ParticleSnapshot::new(Box::new(input), &mesh).expect("particles");
-        let config = PhewConfig {
-            field: FieldChoice::Auto,
-            thresholds: Thresholds {
-                density: 80.0,
-                persistence: Persistence::Ratio(search.persistence),
-                saddle: search.saddle,
-                mass: 0.0,
-                min_cells: 0,
-            },
-            rules: Rules::Paper,
-            with_cells: false,
-            with_particles: true,
-            bound: BoundRequest {
-                unbind: search.unbind.then_some(PotentialChoice::Tree),
-                properties: PropertyChoice::Basic,
-                with_members: search.unbind,
-                ..BoundRequest::default()
-            },
-            weights: Weights::default(),
-            selection: Default::default(),
-            keep_leaves: false,
-            min_particles: 0,
-        };
-        let comm = Comm::solo();
-        let found = run_on_particles(&snapshot, &mesh, &config, &comm, &Executor::default()).expect("clumps");
-        found.catalogue.gather(&comm).expect("alone").expect("rank 0")
+        search_particles(self.position.clone(), self.velocity.clone(), search)
     }
 }
 
+/// The catalogue of the whole pipeline, of particles at these positions with these velocities. Their identities are the rows.
+pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search: &Search) -> Catalogue {
+    let mesh = ParticleMeshConfig {
+        m_refine: search.m_refine,
+        level_min: None,
+        level_max: 20,
+        kinds: std::array::from_fn(|kind| kind == 1),
+        side: None,
+        root_level: None,
+    };
+    let input = MockParticles::new(position, velocity);
+    let snapshot = ParticleSnapshot::new(Box::new(input), &mesh).expect("particles");
+    let config = PhewConfig {
+        field: FieldChoice::Auto,
+        thresholds: Thresholds {
+            density: 80.0,
+            persistence: Persistence::Ratio(search.persistence),
+            significance: search.significance,
+            saddle: search.saddle,
+            mass: 0.0,
+            min_cells: 0,
+        },
+        rules: Rules::Paper,
+        with_cells: false,
+        with_particles: true,
+        bound: BoundRequest {
+            unbind: search.unbind.then_some(PotentialChoice::Tree),
+            properties: PropertyChoice::Basic,
+            with_members: search.unbind,
+            ..BoundRequest::default()
+        },
+        weights: Weights::default(),
+        selection: Default::default(),
+        keep_leaves: false,
+        min_particles: 0,
+    };
+    let comm = Comm::solo();
+    let found = run_on_particles(&snapshot, &mesh, &config, &comm, &Executor::default()).expect("clumps");
+    found.catalogue.gather(&comm).expect("alone").expect("rank 0")
+}
+
 /// What a search may differ in.
-struct Search {
-    m_refine: u64,
-    persistence: f64,
-    saddle: Option<f64>,
-    unbind: bool,
+pub struct Search {
+    pub m_refine: u64,
+    pub persistence: f64,
+    pub significance: Option<f64>,
+    pub saddle: Option<f64>,
+    pub unbind: bool,
 }
 
 impl Default for Search {
     fn default() -> Self {
-        Self { m_refine: 8, persistence: 3.0, saddle: Some(200.0), unbind: true }
+        Self { m_refine: 8, persistence: 3.0, significance: None, saddle: Some(200.0), unbind: true }
     }
 }
 

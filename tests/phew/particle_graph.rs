@@ -30,7 +30,14 @@ pub fn graph_config(neighbours: usize) -> ParticleGraphConfig {
 fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> PhewConfig {
     PhewConfig {
         field: FieldChoice::Auto,
-        thresholds: Thresholds { density, persistence, saddle, mass: 0.0, min_cells: 0 },
+        thresholds: Thresholds {
+            density,
+            persistence,
+            significance: Some(0.0),
+            saddle,
+            mass: 0.0,
+            min_cells: 0,
+        },
         rules: Rules::Paper,
         with_cells: false,
         with_particles: true,

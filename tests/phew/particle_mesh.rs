@@ -297,6 +297,7 @@ fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads
         thresholds: Thresholds {
             density: 3.0,
             persistence: Persistence::Ratio(1.5),
+            significance: Some(0.0),
             saddle: Some(20.0),
             mass: 0.0,
             min_cells: 0,

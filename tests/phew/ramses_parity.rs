@@ -40,6 +40,7 @@ fn run_over(
         thresholds: Thresholds {
             density,
             persistence: Persistence::Ratio(relevance),
+            significance: None,
             saddle: Some(saddle),
             mass,
             min_cells: 0,

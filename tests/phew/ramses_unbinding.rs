@@ -28,7 +28,14 @@ pub fn ramses_config([density, relevance, saddle]: [f64; 3]) -> PhewConfig {
     let persistence = Persistence::Ratio(relevance);
     PhewConfig {
         field: FieldChoice::Named("rho".into()),
-        thresholds: Thresholds { density, persistence, saddle: Some(saddle), mass: 0.0, min_cells: 0 },
+        thresholds: Thresholds {
+            density,
+            persistence,
+            significance: None,
+            saddle: Some(saddle),
+            mass: 0.0,
+            min_cells: 0,
+        },
         rules: Rules::Ramses,
         with_cells: false,
         with_particles: true,

@@ -144,8 +144,14 @@ fn what_ratios_and_ramses_do_not_take_is_refused() {
         let ran = run(&deep, &config, &Comm::solo(), &Executor::default()).map(|_| ());
         ran.map_err(|error| error.to_string()).err()
     };
-    let of =
-        |persistence, density| Thresholds { density, persistence, saddle: None, mass: 0.0, min_cells: 0 };
+    let of = |persistence, density| Thresholds {
+        density,
+        persistence,
+        significance: None,
+        saddle: None,
+        mass: 0.0,
+        min_cells: 0,
+    };
     let (ratio, difference) = (Persistence::Ratio(1.5), Persistence::Difference(1.0));
     let contains = |said: Option<String>, part: &str| {
         assert!(said.as_ref().is_some_and(|s| s.contains(part)), "{said:?}")

@@ -121,7 +121,14 @@ impl Input {
         let Options { persistence, saddle, mass, min_cells } = options;
         let config = PhewConfig {
             field: self.field.clone(),
-            thresholds: Thresholds { density: self.density, persistence, saddle, mass, min_cells },
+            thresholds: Thresholds {
+                density: self.density,
+                persistence,
+                significance: None,
+                saddle,
+                mass,
+                min_cells,
+            },
             rules,
             with_cells: false,
             with_particles: false,

@@ -117,7 +117,7 @@ impl Dispersions {
 }
 
 /// A normal deviate.
-fn normal(random: &mut Random) -> f64 {
+pub fn normal(random: &mut Random) -> f64 {
     (-2.0 * (1.0 - random.real()).ln()).sqrt() * (TAU * random.real()).cos()
 }
 

@@ -5,7 +5,7 @@ use super::from_particles::{ParticleUse, from_particles};
 use super::launch::{Launch, launch};
 use super::report_options::{ShownResults, shown_results};
 use super::series::{Series, SnapshotPaths, series};
-use super::thresholds::{CELLS, MASS, SADDLE, field_choice, is_number_of_cells, persistence};
+use super::thresholds::{CELLS, MASS, SADDLE, SIGNIFICANCE, field_choice, is_number_of_cells, persistence};
 use super::values::CheckedValues;
 use super::viewer_options::{dendrogram_of_phew, vtk_of_phew};
 use super::{ConfigError, fof};
@@ -78,6 +78,11 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
         let expected = "--relevance-threshold with --compat ramses";
         return Err(raw.unfit("relevance-difference", &difference.to_string(), expected));
     }
+    let significance = raw.real("significance-threshold", |x| x >= 0.0, SIGNIFICANCE)?;
+    if let Some(least) = significance.filter(|_| is_ramses) {
+        let expected = "no such threshold with --compat ramses";
+        return Err(raw.unfit("significance-threshold", &least.to_string(), expected));
+    }
     let saddle = raw.real("saddle-threshold", |x| x > 0.0, SADDLE)?;
     let saddle = saddle.filter(|_| raw.is_written("saddle-threshold"));
     let least = density.unwrap_or(defaults::DENSITY.value);
@@ -92,6 +97,7 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
     let rules = if is_ramses { Rules::Ramses } else { Rules::Paper };
     let mut phew = PhewParams::default().mass(mass).rules(rules);
     (phew.density, phew.persistence, phew.saddle) = (density, persistence, saddle);
+    phew.significance = significance;
     (phew.min_cells, phew.min_particles) = (min_cells, min_particles);
     let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
     phew.with_cells = raw.switch("with-cells") || needs_cells || dendrogram.is_some();

@@ -1,7 +1,7 @@
 //! `inselberg recut`, checked.
 
 use super::ConfigError;
-use super::thresholds::{CELLS, MASS, is_number_of_cells, persistence};
+use super::thresholds::{CELLS, MASS, SIGNIFICANCE, is_number_of_cells, persistence};
 use super::values::CheckedValues;
 use super::void_options::RADIUS;
 use inselberg::Persistence;
@@ -35,6 +35,7 @@ pub(super) fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
         output: raw.needed_path("output")?,
         thresholds: NewThresholds {
             persistence,
+            significance: raw.real("significance-threshold", |x| x >= 0.0, SIGNIFICANCE)?,
             saddle: raw.real("saddle-threshold", |x| x > 0.0, saddle)?,
             mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
             min_cells: raw.count("min-cells", is_number_of_cells, CELLS)?,
@@ -46,6 +47,12 @@ pub(super) fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
             min_particles: raw.count("min-particles", |_| true, "a number of particles")?,
         },
         for_voids: given(&["wall-threshold", "min-radius", "min-particles"]),
-        for_clumps: given(&["relevance-difference", "saddle-threshold", "mass-threshold", "min-cells"]),
+        for_clumps: given(&[
+            "relevance-difference",
+            "significance-threshold",
+            "saddle-threshold",
+            "mass-threshold",
+            "min-cells",
+        ]),
     })
 }

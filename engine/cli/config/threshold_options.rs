@@ -68,6 +68,27 @@ pub(super) const THRESHOLDS: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "significance-threshold",
+        key: "significance_threshold",
+        kind: OptionKind::Real,
+        example: "0",
+        commands: &[Phew],
+        help: "Least significance of a peak in a density of particles; default: 3, none with --compat ramses",
+        doc: "The significance is the excess of mass above the saddle of a peak, in standard deviations of the shot noise of \
+              particles. A peak below the threshold is noise if less than 0.02 of the mass of its clump is above its saddle. \
+              0: no peak is noise for that reason. Only for densities that are made of particles.",
+        ..ROW
+    },
+    Opt {
+        name: "significance-threshold",
+        key: "significance_threshold",
+        kind: OptionKind::Real,
+        example: "0",
+        commands: &[Recut],
+        help: "New least significance of peaks; default: that of the catalogue",
+        ..ROW
+    },
+    Opt {
         name: "saddle-threshold",
         key: "saddle_threshold",
         kind: OptionKind::Real,

@@ -18,6 +18,7 @@ pub(super) fn persistence(raw: &CheckedValues<'_>) -> Result<Option<Persistence>
     }
 }
 
+pub(super) const SIGNIFICANCE: &str = "a finite number of standard deviations, 0 or more";
 pub(super) const MASS: &str = "a finite mass, 0 or more";
 pub(super) const CELLS: &str = "a number of cells up to 1e18";
 

@@ -362,6 +362,10 @@ impl CutResult {
                            expected those by which the cells were segmented";
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
+        if params.significance.is_some() && self.peaks.prominence.is_none() {
+            let message = "a new cut has a significance; expected none where no particles make the density";
+            return Err(Error::new(ErrorKind::InvalidArgument, message));
+        }
         let (given, rules) = (params.thresholds().in_code_units(self.units), params.rules);
         let lift = ValueLift::for_threshold(given.density);
         let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));

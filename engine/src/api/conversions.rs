@@ -65,6 +65,8 @@ from_errors! {
         | RunError::NoGas
         | RunError::GasOnParticleMesh
         | RunError::RatioOnly
+        | RunError::SignificanceOfRamses
+        | RunError::SignificanceOfCells { .. }
         | RunError::PotentialOfRamses
         | RunError::UnbindingOnParticleMesh => ErrorKind::InvalidArgument,
         RunError::Memory(_) => ErrorKind::OutOfMemory,

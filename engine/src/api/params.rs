@@ -30,6 +30,9 @@ pub struct PhewParams {
     pub density: Option<f64>,
     /// Peaks that stand out less are noise. `None`: a ratio of 3.
     pub persistence: Option<Persistence>,
+    /// In densities that are made of particles, but not by RAMSES's rules: peaks of lower [significance](Self::significance) are
+    /// noise. `None`: 3 there.
+    pub significance: Option<f64>,
     /// Clumps that meet above this density are one halo. `None` with a density threshold: every clump is a halo. Without one: 200
     /// mean densities.
     pub saddle: Option<f64>,
@@ -83,6 +86,13 @@ impl PhewParams {
     #[must_use]
     pub fn persistence(self, persistence: Persistence) -> Self {
         Self { persistence: Some(persistence), ..self }
+    }
+
+    /// In densities that are made of particles: peaks whose part above their saddle exceeds shot noise by less, in standard deviations, are
+    /// noise if that part has less than 0.02 of the mass of their clump. 0: no peak is noise for that reason.
+    #[must_use]
+    pub fn significance(self, significance: f64) -> Self {
+        Self { significance: Some(significance), ..self }
     }
 
     /// Clumps that meet above this density are one halo.
@@ -198,6 +208,12 @@ impl PhewParams {
         if !is_valid(least) {
             return refused(format!("the persistence threshold is {least}; expected 0 or more"));
         }
+        if let Some(least) = self.significance.filter(|least| !is_valid(*least)) {
+            return refused(format!("the significance threshold is {least}; expected 0 or more"));
+        }
+        if self.rules == Rules::Ramses && self.significance.is_some() {
+            return refused(RunError::SignificanceOfRamses.to_string());
+        }
         if let Some(saddle) = saddle.filter(|saddle| !(is_valid(*saddle) && *saddle >= density)) {
             return refused(format!(
                 "the saddle threshold is {saddle}; expected at least the density threshold, {density}"
@@ -245,6 +261,7 @@ impl PhewParams {
             density: density.value,
             persistence: persistence.value,
             saddle: saddle.map(|saddle| saddle.value),
+            significance: self.significance,
             mass: self.mass,
             min_cells: self.min_cells,
         }

@@ -41,8 +41,15 @@ pub(crate) fn find(
     let division = Division { rho: fields.density, threshold: thresholds.density, weights: params.weights };
     let kept = meshes.with_density(cells, division, comm, executor)?;
     let (part, side) = (&kept.part, cells.geometry.side);
-    let (rules, central) = (params.rules, params.bound.central);
-    let run = FieldRun { part, side, origin: [0.0; 3], thresholds: &thresholds, rules, central };
+    let run = FieldRun {
+        part,
+        side,
+        origin: [0.0; 3],
+        thresholds: &thresholds,
+        rules: params.rules,
+        central: params.bound.central,
+        deposited: None,
+    };
     let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let _tables = Stage::begin("tables", 0, comm, executor.observer());
     let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);
@@ -110,6 +117,8 @@ fn source<'a>(
 fn check_needs_no_output(params: &PhewParams) -> Result<(), Error> {
     let problem = if params.bound.gas {
         "cells in memory have neither pressure nor magnetic field, of which properties of gas are made"
+    } else if params.significance.is_some() {
+        "a significance, but no particles make the density of cells in memory"
     } else if params.with_particles || params.min_particles > 0 || params.bound.unbind.is_some() {
         "cells in memory have no particles"
     } else if !params.selection.is_all() {

@@ -58,6 +58,8 @@ pub struct ParticleMesh {
     pub mean_density: f64,
     /// Which mean density that is.
     pub unit: DensityUnit,
+    /// The mass of each particle, if all have the same.
+    pub particle_mass: Option<f64>,
     /// The levels and the rule by which cells were split.
     pub shape: Shape,
     /// All leaves of the roots of this rank, where they are kept.
@@ -108,13 +110,15 @@ pub fn grow(
         n,
         keep_leaves,
     };
-    let masses = if mass.heaviest == mass.lightest { Masses::Same(mass.heaviest) } else { loaded.mass };
+    let particle_mass = (mass.heaviest == mass.lightest).then_some(mass.heaviest);
+    let masses = particle_mass.map_or(loaded.mass, Masses::Same);
     let made = match loaded.position {
         Positions::Single(position) => deposits.mesh_of(position, masses, weights, comm, executor)?,
         Positions::Double(position) => deposits.mesh_of(position, masses, weights, comm, executor)?,
     };
     let MadeMesh { part, n_leaves, densest, leaves } = made;
-    Ok(ParticleMesh { part, n_leaves, densest, mean_density, unit, shape: deposits.shape, leaves })
+    let shape = deposits.shape;
+    Ok(ParticleMesh { part, n_leaves, densest, mean_density, unit, particle_mass, shape, leaves })
 }
 
 /// The mesh of all roots.

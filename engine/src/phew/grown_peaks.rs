@@ -80,6 +80,7 @@ impl GrownPeaks {
             saddle_position: placed(self.tree.saddle_position, &space),
             patches: self.patches,
             momenta: self.momenta,
+            prominence: None,
         }
     }
 }

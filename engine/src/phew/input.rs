@@ -9,6 +9,7 @@ use crate::phew::below_zero::ValueLift;
 use crate::phew::bound::{GasCells, TestField};
 use crate::phew::changed_snapshot::ChangedSnapshot;
 use crate::phew::params::{DensityUnit, FieldChoice, PhewConfig, ThresholdUnits, Thresholds};
+use crate::phew::prominence::DepositedParticles;
 use crate::phew::selection::Selected;
 use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
@@ -16,7 +17,7 @@ use crate::projection::RootLeaves;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::{FieldInfo, OctBlock, Snapshot};
+use inselberg_io::{Family, FieldInfo, OctBlock, Snapshot};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::test_cells::TestCells;
 
@@ -46,6 +47,8 @@ pub struct Input<'a> {
     pub mesh_attributes: Vec<(&'static str, Attribute)>,
     /// All leaves of a mesh that was built here, where they are kept.
     pub leaves: Option<RootLeaves>,
+    /// The particles of which the density is made, where shot noise makes peaks that are none.
+    pub deposited: Option<DepositedParticles<'a>>,
 }
 
 impl<'a> Input<'a> {
@@ -68,6 +71,10 @@ impl<'a> Input<'a> {
             return Err(RunError::NoParticles);
         }
         let source = choose_source(snapshot, &config.field, config.rules)?;
+        let deposited = matches!(source, DensitySource::Particles(_)) && config.rules == Rules::Paper;
+        if config.thresholds.significance.is_some() && !deposited {
+            return Err(RunError::SignificanceOfCells { field: source.name().into() });
+        }
         let of = match snapshot.header().is_in_mean_densities() {
             true => DensityUnit::MeanMatter,
             false => DensityUnit::Code,
@@ -92,6 +99,11 @@ impl<'a> Input<'a> {
         let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
         let densest = comm.all_max(&[densest])?[0];
         let field = ChosenField::new(snapshot, source, &config.field);
+        let deposited = deposited.then_some(DepositedParticles {
+            snapshot,
+            mass: None,
+            is_deposited: |family| family == Family::DarkMatter,
+        });
         Ok(Self {
             snapshot,
             field,
@@ -105,6 +117,7 @@ impl<'a> Input<'a> {
             lift,
             mesh_attributes: Vec::new(),
             leaves: None,
+            deposited,
         })
     }
 
@@ -140,6 +153,12 @@ impl<'a> Input<'a> {
         if let Some(selected) = &selected {
             selected.lower_others(&mut part.field, thresholds.density);
         }
+        // Of a mesh from particles all kinds that the snapshot has were deposited.
+        let deposited = (config.rules == Rules::Paper).then_some(DepositedParticles {
+            snapshot,
+            mass: grown.particle_mass,
+            is_deposited: |_| true,
+        });
         let mut mesh_attributes = vec![
             ("mean_density", Attribute::Real(grown.mean_density)),
             ("m_refine", Attribute::Int(grown.shape.m_refine.cast_signed())),
@@ -160,6 +179,7 @@ impl<'a> Input<'a> {
             lift: None,
             mesh_attributes,
             leaves: grown.leaves,
+            deposited,
         })
     }
 }

@@ -12,6 +12,8 @@ pub struct LeafPatch {
     pub level: u8,
     /// The slot of the peak of its patch.
     pub patch: PeakSlot,
+    /// Its density.
+    pub rho: f64,
 }
 
 /// The leaf around a point, in units of the level-0 cell. `None` where the leaf is no test cell, and for points outside the
@@ -26,6 +28,7 @@ pub fn leaf_patch(mesh: &Mesh, segmentation: &Segmentation, x: [f64; 3]) -> Opti
     (0..=deepest).rev().find_map(|level| {
         let (brick, bit) = mesh.find_brick(level, position.map(|x| x >> (deepest - level)))?;
         let test = segmentation.test_cells.at(brick.at(), bit)?;
-        Some(LeafPatch { level, patch: segmentation.labels[test.at()] })
+        let rho = segmentation.test_cells.density(mesh, test);
+        Some(LeafPatch { level, patch: segmentation.labels[test.at()], rho })
     })
 }

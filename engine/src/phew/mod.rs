@@ -14,6 +14,7 @@
 //! | saddles | `saddle`, `contacts` | which contacts between patches can merge anything, and where in their cells are the peaks? |
 //! | forest | `forest`, `region_trees`, `leaders`, `grown_peaks`, `ties` | where does each peak merge? |
 //! | hierarchy | `hierarchy` | which clumps and haloes follow from given thresholds? |
+//! | | `prominence` | which peaks stand out from the shot noise of particles? |
 //! | properties | `sums`, `test_fields` | what do patches sum up to? |
 //! | bound particles | `bound` | which particles does gravity hold in each clump? |
 //! | | `image` | where on the sky are the clumps of an image or a cube of observers? |
@@ -54,6 +55,7 @@ pub mod particle_graph;
 pub mod pass;
 pub mod peak_comm;
 pub mod peaks;
+pub mod prominence;
 pub mod recut;
 pub mod region;
 pub mod region_trees;

@@ -9,6 +9,7 @@ use crate::phew::selection::Selection;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 pub use inselberg_kernels::phew::persistence::Persistence;
+use inselberg_kernels::phew::significance::LEAST_SIGNIFICANCE;
 
 /// Which cell quantity is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,6 +37,9 @@ pub struct Thresholds {
     pub density: f64,
     /// Peaks of lower persistence are noise. A difference lets cells of the snapshot be negative.
     pub persistence: Persistence,
+    /// In densities that are made of particles: peaks of lower significance with little mass above their saddles are noise; 0:
+    /// none is for that reason. `None`: [`LEAST_SIGNIFICANCE`].
+    pub significance: Option<f64>,
     /// Clumps that meet above it merge into one halo; `None`: no saddle pass.
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass (code units) are not listed.
@@ -64,7 +68,7 @@ impl From<Cut> for Thresholds {
     /// Lists every clump.
     fn from(cut: Cut) -> Self {
         let Cut { density, persistence, saddle } = cut;
-        Self { density, persistence, saddle, mass: 0.0, min_cells: 0 }
+        Self { density, persistence, significance: None, saddle, mass: 0.0, min_cells: 0 }
     }
 }
 
@@ -74,10 +78,16 @@ impl Thresholds {
         Self {
             density: self.density * units.density,
             persistence: self.persistence.times(units.density),
+            significance: self.significance,
             saddle: self.saddle.map(|saddle| saddle * units.density),
             mass: self.mass * units.mass,
             min_cells: self.min_cells,
         }
+    }
+
+    /// The least significance in densities that are made of particles.
+    pub(crate) fn least_significance(&self) -> f64 {
+        self.significance.unwrap_or(LEAST_SIGNIFICANCE)
     }
 
     /// Those at which the tree of the peaks is cut.
@@ -119,7 +129,7 @@ impl PhewConfig {
     ///
     /// # Errors
     /// When the density threshold is negative without a difference or beside what needs masses, RAMSES's rules meet a persistence that is
-    /// no ratio, or its unbinding meets the rules of the paper.
+    /// no ratio or a significance, or its unbinding meets the rules of the paper.
     pub fn check(&self) -> Result<(), RunError> {
         let Thresholds { density, persistence, .. } = self.thresholds;
         let is_ramses = self.rules == Rules::Ramses;
@@ -128,6 +138,7 @@ impl PhewConfig {
             Persistence::Ratio(_) if density < 0.0 => Err(RunError::NegativeThreshold(density)),
             _ if density < 0.0 && self.bound.needs_members() => Err(RunError::MassesBelowZero(density)),
             Persistence::Difference(_) if is_ramses => Err(RunError::RatioOnly),
+            _ if is_ramses && self.thresholds.significance.is_some() => Err(RunError::SignificanceOfRamses),
             _ if !is_ramses && self.bound.unbind == Some(PotentialChoice::Ramses) => {
                 Err(RunError::PotentialOfRamses)
             }

@@ -20,6 +20,7 @@ use crate::phew::min_particles::leave_out_small;
 use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits};
 use crate::phew::peak_comm::{PeakComm, RootSlots};
 use crate::phew::peaks::Peaks;
+use crate::phew::prominence::{GraphParts, ParticleMass, PatchElders, PeakProminence};
 use crate::phew::region_trees::PeakRegions;
 use crate::phew::run::{ChosenField, CutPeaks, FieldSource, PhewOutcome, listing_attributes};
 use crate::phew::sums::PatchTotals;
@@ -239,8 +240,12 @@ pub fn run_on_graph(
     let ParticleGraph { own, tests, n, greatest } = build(snapshot.input(), graph, field, comm, executor)?;
     let units = ThresholdUnits { density: own.units.threshold, of: own.units.of_threshold, mass: 1.0 };
     let thresholds = config.thresholds.in_code_units(units);
-    let GraphSegmentation { labels, known, peaks, balance } = segment(&own, &tests, comm, executor)?;
+    let GraphSegmentation { labels, known, mut peaks, balance } = segment(&own, &tests, comm, executor)?;
     let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
+    let found = Stage::run("sums", n_tests, comm, executor.observer(), || {
+        prominences(&own, &tests, &labels, &known, &peaks, comm)
+    })?;
+    peaks.prominence = Some(found);
     let mut structures = Stage::run("hierarchy", n_tests, comm, executor.observer(), || {
         structures(&peaks, &thresholds, config.rules, config.bound.central, comm)
     })?;
@@ -284,6 +289,28 @@ pub fn run_on_graph(
         false => (None, None),
     };
     Ok(PhewOutcome { catalogue, part, balance, densest: greatest, field, structures, peaks, units, leaves })
+}
+
+/// Collective: how far each own peak stands out from the shot noise of the particles.
+///
+/// # Errors
+/// When another rank fails.
+fn prominences(
+    own: &OwnParticles,
+    tests: &LinkGraph,
+    labels: &[PeakSlot],
+    known: &PeakComm,
+    peaks: &Peaks,
+    comm: &Comm,
+) -> Result<Vec<PeakProminence>, CommError> {
+    let elders = PatchElders::new(peaks, known, comm)?;
+    let view = |particle: TestIdx| {
+        let (mass, rho) = (tests.particles[particle.at()].mass, tests.rho[particle.at()]);
+        [mass * own.units.density(), own.volume(mass, rho)]
+    };
+    let parts = GraphParts { tests, labels, elders: &elders, view: &view };
+    let (quanta, parts) = parts.of_particles(comm)?;
+    elders.prominences(peaks, parts, &quanta, ParticleMass::Counted, comm)
 }
 
 /// Local: checks what a graph cannot do, before anything is read.

@@ -3,6 +3,7 @@
 //! Any thresholds can be answered from it ([`crate::phew::hierarchy`]); a catalogue stores it as its
 //! `tree` table.
 
+use crate::phew::prominence::PeakProminence;
 use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::ties::Tie;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
@@ -37,6 +38,9 @@ pub struct Peaks {
     pub patches: Vec<PatchValues>,
     /// Momentum of each patch, in code units; `None` without velocities.
     pub momenta: Option<Vec<[f64; 3]>>,
+    /// How far each peak stands out from the shot noise of particles; `None` where the density is not made of particles, and in
+    /// old catalogues.
+    pub prominence: Option<Vec<PeakProminence>>,
 }
 
 impl Peaks {

@@ -7,7 +7,8 @@ use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
 use crate::phew::params::{OF_MEMBERS, Thresholds};
 use crate::phew::tables::{
-    MIN_CELLS, RecutError, RecutHeader, clumps_table, haloes_table, read_tree, ties_table, tree_table,
+    MIN_CELLS, RecutError, RecutHeader, SIGNIFICANCE_THRESHOLD, clumps_table, haloes_table, known_properties,
+    read_tree, ties_table, tree_table,
 };
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
@@ -19,6 +20,9 @@ pub struct NewThresholds {
     /// Peaks of lower persistence are noise. Of the kind of the catalogue; a difference in mean densities for a mesh built
     /// from particles.
     pub persistence: Option<Persistence>,
+    /// Peaks of lower significance with little mass above their saddles are noise, in densities that are made of particles; 0: none
+    /// is for that reason.
+    pub significance: Option<f64>,
     /// Clumps that meet above it merge into one halo; in mean densities for a mesh built from particles.
     pub saddle: Option<f64>,
     /// Clumps of haloes up to this mass are not listed. In code units under the paper's rules, in masses of the
@@ -54,19 +58,25 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         return Err(RecutError::SaddleBelowDensity { saddle: saddle / header.unit, density });
     }
     let min_cells = thresholds.min_cells.unwrap_or(header.min_cells);
-    let given = Thresholds { density: header.density_threshold, persistence, saddle, mass, min_cells };
+    let significance = thresholds.significance.or(header.significance);
+    let given =
+        Thresholds { density: header.density_threshold, persistence, significance, saddle, mass, min_cells };
     let lift = ValueLift::for_threshold(given.density);
     let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));
     let lifted = lift.map(|lift| lift.lifted_tree(stored));
     let header = RecutHeader { density_threshold: thresholds.density, ..header };
     let peaks = read_tree(lifted.as_ref().unwrap_or(stored), &header)?;
+    if thresholds.significance.is_some() && peaks.prominence.is_none() {
+        return Err(RecutError::NoSignificance);
+    }
     let found = structures(&peaks, &thresholds, header.rules, header.central, &Comm::solo())?;
     let totals = [found.clumps.len() as u64, found.haloes.len() as u64, found.max_level];
     let mut attributes = cut_attributes(&stored.attributes, &given, totals);
     mark_given(&mut attributes, is_new);
+    let known = known_properties(&peaks, persistence);
     let mut tables = vec![
-        clumps_table(&found.clumps, persistence, peaks.momenta.is_some()),
-        haloes_table(&found.haloes, persistence, peaks.momenta.is_some()),
+        clumps_table(&found.clumps, known),
+        haloes_table(&found.haloes, known),
         tree_table(&peaks, &found.peak_rank),
     ];
     if !peaks.ties.is_empty() {
@@ -101,6 +111,7 @@ pub(crate) fn cut_attributes(
     }
     let changed = [
         ("relevance_threshold", Attribute::Real(thresholds.persistence.threshold())),
+        (SIGNIFICANCE_THRESHOLD, Attribute::Real(thresholds.least_significance())),
         ("saddle_threshold", Attribute::Real(thresholds.saddle.unwrap_or(0.0))),
         ("mass_threshold", Attribute::Real(thresholds.mass)),
         (MIN_CELLS, Attribute::Int(thresholds.min_cells as i64)),

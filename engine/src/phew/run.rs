@@ -18,10 +18,11 @@ use crate::phew::member_places::{LeafPlaces, MemberPlaces};
 use crate::phew::min_particles::{MIN_PARTICLES, leave_out_small};
 use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits, Thresholds};
 use crate::phew::peaks::Peaks;
+use crate::phew::prominence::DepositedParticles;
 use crate::phew::segment::{Segmentation, Task, segment};
 use crate::phew::tables::{
-    PatchIds, PhewProvenance, attributes, cells_table, clumps_table, haloes_table, particles_table,
-    ties_table, tree_part, tree_table,
+    PatchIds, PhewProvenance, attributes, cells_table, clumps_table, haloes_table, known_properties,
+    particles_table, ties_table, tree_part, tree_table,
 };
 use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
@@ -115,8 +116,8 @@ fn run_on(
 ) -> Result<PhewOutcome, RunError> {
     let Input { part, thresholds, .. } = &input;
     let (side, origin) = (input.snapshot.header().boxlen, input.snapshot.header().origin);
-    let (rules, central) = (config.rules, config.bound.central);
-    let run = FieldRun { part, side, origin, thresholds, rules, central };
+    let (rules, central, deposited) = (config.rules, config.bound.central, input.deposited.as_ref());
+    let run = FieldRun { part, side, origin, thresholds, rules, central, deposited };
     let fields =
         |test_cells: &TestCells, links: &TestLinks| Ok(input.columns.by_test_cell(part, test_cells, links));
     let mut found = run.find(fields, comm, executor)?;
@@ -206,6 +207,8 @@ pub(crate) struct FieldRun<'a> {
     pub rules: Rules,
     /// Which clump of a halo is its central.
     pub central: CentralChoice,
+    /// The particles of which the density is made, where shot noise makes peaks that are none.
+    pub deposited: Option<&'a DepositedParticles<'a>>,
 }
 
 /// What a run found in a field.
@@ -246,13 +249,13 @@ impl<'a> FieldRun<'a> {
     /// Collective: every step of the paper. `fields` gives the further values of the test cells.
     ///
     /// # Errors
-    /// When another rank fails.
+    /// When particles cannot be read, and when another rank fails.
     pub fn find(
         &self,
         fields: impl FnOnce(&TestCells, &TestLinks) -> Result<TestFields, CommError>,
         comm: &Comm,
         executor: &Executor,
-    ) -> Result<FoundStructures<'a>, CommError> {
+    ) -> Result<FoundStructures<'a>, RunError> {
         let (part, thresholds, observer) = (self.part, self.thresholds, executor.observer());
         let n_leaves = part.n_own_leaves() as u64;
         let test_cells = Stage::run("test cells", n_leaves, comm, observer, || {
@@ -270,7 +273,13 @@ impl<'a> FieldRun<'a> {
             origin: self.origin,
             rules: self.rules,
         };
-        let segmentation = segment(&task, test_cells, comm, executor)?;
+        let mut segmentation = segment(&task, test_cells, comm, executor)?;
+        if let Some(deposited) = self.deposited {
+            let found = Stage::run("sums", n_tests, comm, observer, || {
+                deposited.prominences(part, &links.own, &segmentation, comm, executor)
+            })?;
+            segmentation.peaks.prominence = Some(found);
+        }
         let structures = Stage::run("hierarchy", n_tests, comm, observer, || {
             structures(&segmentation.peaks, thresholds, self.rules, self.central, comm)
         })?;
@@ -338,6 +347,7 @@ impl CutPeaks<'_> {
             mass_unit: source.mass_unit,
             rules,
             central: central.by(rules),
+            has_prominence: self.peaks.prominence.is_some(),
             totals: &totals.named,
             run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
         });
@@ -357,9 +367,10 @@ pub(crate) fn structure_tables(
     persistence: Persistence,
     comm: &Comm,
 ) -> Result<Vec<PartTable>, CommError> {
+    let known = known_properties(peaks, persistence);
     let mut tables = vec![
-        in_order(clumps_table(&found.clumps, persistence, peaks.momenta.is_some()), comm)?,
-        in_order(haloes_table(&found.haloes, persistence, peaks.momenta.is_some()), comm)?,
+        in_order(clumps_table(&found.clumps, known), comm)?,
+        in_order(haloes_table(&found.haloes, known), comm)?,
         tree_part(tree_table(peaks, &found.peak_rank), &peaks.name, peaks.n_global),
     ];
     if rules == Rules::Ramses {

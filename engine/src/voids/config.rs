@@ -126,6 +126,7 @@ impl VoidParams {
         Thresholds {
             density: self.density.map_or(0.0, f64::recip),
             persistence: Persistence::Ratio(self.relevance),
+            significance: None,
             saddle: self.wall.map(f64::recip),
             mass: volume_of(self.radius),
             min_cells: self.min_particles,

@@ -59,6 +59,7 @@ pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalo
         density_threshold: thresholds.density,
         unit: 1.0,
         persistence: Persistence::Ratio(config.relevance),
+        significance: None,
         saddle_threshold: thresholds.saddle,
         mass_threshold: volume_of(config.radius),
         min_cells: config.min_particles,

@@ -4,7 +4,7 @@
 //! reached before a deeper place. The owner of that particle knows it, and tells the rank that holds the row.
 
 use crate::exchange::bundle::SendBuffers;
-use crate::phew::hierarchy::{Structures, is_clump_peak};
+use crate::phew::hierarchy::{Noise, Structures};
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
@@ -83,9 +83,8 @@ fn own_overflows(
     structures: &Structures,
     persistence: Persistence,
 ) -> impl Iterator<Item = Overflow> {
-    let is_head = move |i: &usize| {
-        is_clump_peak(peaks, PeakIdx::new(*i), persistence) && structures.clump_of_patch[*i] > 0
-    };
+    let noise = Noise::by_persistence(peaks, persistence);
+    let is_head = move |i: &usize| noise.is_clump_peak(PeakIdx::new(*i)) && structures.clump_of_patch[*i] > 0;
     (0..peaks.len()).filter(is_head).map(move |i| Overflow {
         zone: structures.clump_of_patch[i],
         value: peaks.tree.death[i].saddle,

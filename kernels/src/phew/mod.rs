@@ -10,7 +10,7 @@
 //! | where patches touch | [`saddle`] | contacts |
 //! | which contacts can merge anything | [`forest`] | edges |
 //! | which peak dies where | [`region_tree`], [`tree`]; over ranks [`pending_merges`], [`global`] | merge tree |
-//! | clumps and haloes under given thresholds | [`hierarchy`], [`persistence`]; with RAMSES's tie rule [`ties`] | hierarchy |
+//! | clumps and haloes under given thresholds | [`hierarchy`], [`persistence`], [`significance`]; with RAMSES's tie rule [`ties`] | hierarchy |
 //! | where clumps meet, for RAMSES's unbinding | [`border`] | distances |
 //!
 //! Means to these ends: [`block`] and its ghost block (cells around a brick as flat arrays), [`contact_dedup`] and the
@@ -38,6 +38,7 @@ pub mod raise;
 pub mod region_tree;
 mod rounds;
 pub mod saddle;
+pub mod significance;
 #[cfg(test)]
 mod test_blocks;
 pub mod test_cells;

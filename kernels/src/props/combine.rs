@@ -205,6 +205,10 @@ pub struct Structure {
     pub velocity: [f64; 3],
     /// Persistence above the key saddle, or above the density threshold.
     pub relevance: f64,
+    /// Significance above the saddle at which its peak dies, or above the density threshold; NaN where it is not known.
+    pub significance: f64,
+    /// Mass above this saddle, or above the density threshold, of its peak and all peaks that die into it; NaN where it is not known.
+    pub mass_above_saddle: f64,
     /// Density of the key saddle; 0 without one.
     pub saddle: f64,
     /// Position of the key saddle; NaN without one.

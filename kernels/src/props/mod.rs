@@ -48,14 +48,24 @@ pub struct Property {
     pub dimension: [i8; 3],
     /// One sentence for readers of the catalogue.
     pub description: &'static str,
-    /// Whether it needs cell velocities.
-    pub needs_velocity: bool,
     /// From a structure, in code units.
     pub value: fn(&Structure) -> Value,
 }
 
-/// Every property, in the order of the columns. The relevance is the persistence of this kind.
-pub fn properties(persistence: Persistence) -> impl Iterator<Item = &'static Property> {
+/// What is known of clumps and haloes.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownProperties {
+    /// Their relevance is the persistence of this kind.
+    pub persistence: Persistence,
+    /// Whether cells have velocities.
+    pub has_velocity: bool,
+    /// Whether the density is made of particles, so that the significance of peaks is known.
+    pub has_prominence: bool,
+}
+
+/// Every property that is known, in the order of the columns.
+pub fn properties(known: KnownProperties) -> impl Iterator<Item = &'static Property> {
+    let KnownProperties { persistence, has_velocity, has_prominence } = known;
     let families = [
         membership::PROPERTIES,
         extent::PROPERTIES,
@@ -64,7 +74,8 @@ pub fn properties(persistence: Persistence) -> impl Iterator<Item = &'static Pro
         position::PROPERTIES,
         if persistence.is_difference() { saddle::DIFFERENCE } else { saddle::RATIO },
         saddle::PROPERTIES,
-        velocity::PROPERTIES,
+        if has_prominence { saddle::PROMINENCE } else { &[] },
+        if has_velocity { velocity::PROPERTIES } else { &[] },
     ];
     families.into_iter().flatten()
 }
@@ -80,5 +91,5 @@ const fn with_dimension(
     description: &'static str,
     value: fn(&Structure) -> Value,
 ) -> Property {
-    Property { name, dimension, description, needs_velocity: false, value }
+    Property { name, dimension, description, value }
 }

@@ -28,3 +28,18 @@ pub(super) const PROPERTIES: &[Property] = &[
         Value::U64(s.saddle_neighbour)
     }),
 ];
+
+/// Where the density is made of particles.
+pub(super) const PROMINENCE: &[Property] = &[
+    number(
+        "significance",
+        "excess of mass above the saddle where its peak dies, or the density threshold, over the shot noise of particles",
+        |s| Value::F64(s.significance),
+    ),
+    with_dimension(
+        "mass_above_saddle",
+        [0, 1, 0],
+        "mass above that saddle or threshold, with that of all peaks that die into its peak",
+        |s| Value::F64(s.mass_above_saddle),
+    ),
+];

@@ -6,6 +6,5 @@ pub(super) const PROPERTIES: &[Property] = &[Property {
     name: "bulk_velocity",
     dimension: [1, 0, -1],
     description: "mass-weighted velocity of its gas",
-    needs_velocity: true,
     value: |s| Value::F64x3(s.velocity),
 }];

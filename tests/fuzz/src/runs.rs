@@ -26,6 +26,7 @@ pub fn target(bytes: &[u8]) {
         thresholds: Thresholds {
             density: 2.0,
             persistence: Persistence::Ratio(1.1),
+            significance: None,
             saddle: Some(8.0),
             mass: 0.0,
             min_cells: 0,

@@ -1,17 +1,16 @@
 //! The chains of peaks, followed over the ranks to their clumps and on to their haloes.
 //!
-//! A noise peak points to the patch at which it ends. The chain of these pointers ends at a peak that is not noise: the
+//! A noise peak points to the patch at which it ends (`noise`). The chain of these pointers ends at a peak that is not noise: the
 //! peak of a clump. A clump whose saddle exceeds the saddle threshold merges, and its peak points to the patch at the other
 //! end of that saddle. The chain through both kinds of pointers ends at the highest peak of the halo
 //! ([why](../README.md)). One rank cuts a halo: the owner of that peak.
 
 use crate::exchange::chains::{ChainStep, Lead, Target, lead_of, resolve};
+use crate::phew::hierarchy::noise::{Noise, NoiseTarget};
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakName};
-use inselberg_kernels::phew::hierarchy::Cut;
-use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicU32;
@@ -44,19 +43,13 @@ pub struct Followed {
     pub of_peak: Vec<ClumpSlot>,
 }
 
-/// Whether an own peak is not noise.
-pub fn is_clump_peak(peaks: &Peaks, peak: PeakIdx, persistence: Persistence) -> bool {
-    let death = &peaks.tree.death[peak.at()];
-    death.is_never() || !persistence.is_noise(peaks.tree.rho[peak.at()], death.saddle)
-}
-
-/// Collective: follows the chains of all peaks through noise and through saddles above the threshold. One exchange, and
+/// Collective: follows the chains of all peaks through noise and through saddles above the threshold `saddle`. One exchange, and
 /// one per doubling of the ranks that the longest chain passes through.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<Followed, CommError> {
-    let mut chains = Chains::new(peaks, cut);
+pub fn follow(noise: Noise, saddle: Option<f64>, comm: &Comm) -> Result<Followed, CommError> {
+    let mut chains = Chains::new(noise, saddle);
     let ends = chains.follow_ends();
     resolve(comm, &mut chains.exits, |name| chains.local.step(PeakName::from_word(name)))?;
     let own = chains.own_clumps();
@@ -174,41 +167,43 @@ impl LocalChains<'_> {
 }
 
 impl<'a> Chains<'a> {
-    fn new(peaks: &'a Peaks, cut: &Cut) -> Self {
+    fn new(noise: Noise<'a>, saddle: Option<f64>) -> Self {
+        let peaks = noise.peaks();
         let n = peaks.len();
-        let endpoint = |i: usize| peaks.tree.death[i].endpoint;
-        let is_clump_peak = |i: usize| is_clump_peak(peaks, PeakIdx::new(i), cut.persistence);
-        let leaves = |i: &usize| !peaks.tree.is_own(endpoint(*i)) && !is_clump_peak(*i);
+        let target = |i: usize| noise.target(PeakIdx::new(i));
         let clump_peaks: Vec<PeakIdx> =
-            (0..n).into_par_iter().filter(|i| is_clump_peak(*i)).map(PeakIdx::new).collect();
+            (0..n).into_par_iter().map(PeakIdx::new).filter(|peak| noise.is_clump_peak(*peak)).collect();
         let mut place = vec![0; n];
         clump_peaks.iter().zip(0..).for_each(|(peak, at)| place[peak.at()] = at);
-        let leaving: Vec<usize> = (0..n).into_par_iter().filter(leaves).collect();
-        let next = |i: usize| match peaks.tree.is_own(endpoint(i)) && !is_clump_peak(i) {
-            true => endpoint(i).at(),
+        let leaves = |i: usize| match target(i) {
+            Some(NoiseTarget::Other(name)) => Some((i, name)),
+            _ => None,
+        };
+        let leaving: Vec<(usize, PeakName)> = (0..n).into_par_iter().filter_map(leaves).collect();
+        let next = |i: usize| match target(i) {
+            Some(NoiseTarget::Own(next)) => next.at(),
             // An end, or a peak whose exit follows.
-            false => i,
+            _ => i,
         };
         let mut up: Vec<AtomicU32> = (0..n).into_par_iter().map(|i| AtomicU32::new(next(i) as u32)).collect();
         let ids = (n..n + leaving.len()).map(|i| i as u32);
-        leaving.iter().zip(ids.clone()).for_each(|(&i, exit)| up[i] = AtomicU32::new(exit));
+        leaving.iter().zip(ids.clone()).for_each(|((i, _), exit)| up[*i] = AtomicU32::new(exit));
         up.extend(ids.map(AtomicU32::new));
-        let exit = |&i: &usize| ClumpLead::onward(peaks.name_of(endpoint(i)), PeakName::NONE);
-        let exits = leaving.iter().map(exit).collect();
+        let exits = leaving.iter().map(|(_, name)| ClumpLead::onward(*name, PeakName::NONE)).collect();
         let local = LocalChains { peaks, clump_peaks, place, up, merging: Vec::new() };
         let mut chains = Self { local, exits, n_noise: leaving.len() };
-        chains.merge(cut);
+        chains.merge(saddle);
         chains
     }
 
     /// Lets each clump that merges point to the clump at the other end of its saddle, or to an exit.
-    fn merge(&mut self, cut: &Cut) {
+    fn merge(&mut self, saddle: Option<f64>) {
         let LocalChains { peaks, ref clump_peaks, .. } = self.local;
         let n = clump_peaks.len();
         // The patch at the other end, if the clump merges.
         let endpoint = |peak: &PeakIdx| {
             let death = &peaks.tree.death[peak.at()];
-            let merges = !death.is_never() && cut.saddle.is_some_and(|threshold| death.saddle > threshold);
+            let merges = !death.is_never() && saddle.is_some_and(|threshold| death.saddle > threshold);
             merges.then_some(death.endpoint)
         };
         let next = |place: usize| match endpoint(&clump_peaks[place]) {

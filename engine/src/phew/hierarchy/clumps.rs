@@ -5,16 +5,18 @@
 
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::partition::ranking::{Places, places, places_alone};
+use crate::phew::hierarchy::bumps::bumps;
 use crate::phew::hierarchy::chains::{self, ClumpAt, Followed};
 use crate::phew::hierarchy::cut_tree::{ClumpIdentity, ClumpPeak, CutTree};
+use crate::phew::hierarchy::noise::Noise;
 use crate::phew::hierarchy::ties;
+use crate::phew::params::Thresholds;
 use crate::phew::peaks::{Peaks, density_key};
 use crate::stage::Stage;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::ids::{ClumpSlot, PeakName};
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::hierarchy::Cut;
 use rayon::prelude::*;
 
 /// The clumps after the cut, as far as they concern this rank.
@@ -40,15 +42,23 @@ pub struct CutClumps {
 ///
 /// # Errors
 /// When another rank fails.
-pub fn cut(peaks: &Peaks, thresholds: &Cut, rules: Rules, comm: &Comm) -> Result<CutClumps, CommError> {
+pub fn cut(
+    peaks: &Peaks,
+    thresholds: &Thresholds,
+    rules: Rules,
+    comm: &Comm,
+) -> Result<CutClumps, CommError> {
+    let cut = thresholds.cut();
     let has_ties =
         rules == Rules::Ramses && comm.all_reduce_counts(&[peaks.ties.len() as u64], Reduce::Max)?[0] > 0;
+    let bumps = bumps(peaks, thresholds, comm)?;
+    let noise = Noise::new(peaks, cut.persistence, bumps.as_deref());
     let (followed, ties) = match has_ties {
-        false => (chains::follow(peaks, thresholds, comm)?, Vec::new()),
-        true => ties::follow(peaks, thresholds, comm)?,
+        false => (chains::follow(noise, cut.saddle, comm)?, Vec::new()),
+        true => ties::follow(peaks, &cut, comm)?,
     };
     let (clump_peaks, asked) = send_to_cutters(peaks, &followed, comm)?;
-    let mut tree = CutTree::new(clump_peaks, ties, thresholds, rules, comm.rank().0);
+    let mut tree = CutTree::new(clump_peaks, ties, &cut, rules, comm.rank().0);
     let peak_rank = rank_peaks(peaks, &mut tree, comm)?;
     let identities = identify(&mut tree, &asked, comm)?;
     let (n_asked, n_answered) = (followed.clumps.len(), identities.len());

@@ -6,10 +6,12 @@
 
 use crate::phew::hierarchy::chains::ClumpAt;
 use crate::phew::peaks::Peaks;
+use crate::phew::prominence::PeakProminence;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::{Cut, Hierarchy, SaddleOf, cut_in_order};
+use inselberg_kernels::phew::significance::Prominence;
 use inselberg_kernels::phew::ties::{Tie, cut_with_ties};
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use rayon::prelude::*;
@@ -40,6 +42,8 @@ pub struct ClumpPeak {
     pub cutter: u32,
     /// Always 0.
     pub unused: u32,
+    /// Significance and mass above the saddle at which it dies; NaN where they are not known.
+    pub prominence: [f64; 2],
 }
 
 /// The cell of a peak.
@@ -80,6 +84,8 @@ pub struct ClumpRow {
     pub rho_peak: f64,
     /// Persistence above the key saddle, or above the density threshold.
     pub relevance: f64,
+    /// Significance and mass above the saddle at which its peak dies; NaN where they are not known.
+    pub prominence: [f64; 2],
     /// Density of the key saddle; 0 without one.
     pub saddle: f64,
     /// Position of the key saddle; NaN without one.
@@ -97,6 +103,11 @@ impl ClumpPeak {
     pub fn new(peaks: &Peaks, peak: PeakIdx, cutter: u32, ends: [ClumpAt; 2]) -> Self {
         let i = peak.at();
         let death = &peaks.tree.death[i];
+        let of_peak = |of_peaks: &Vec<PeakProminence>| {
+            let Prominence { significance, mass } = of_peaks[i].prominence;
+            [significance, mass]
+        };
+        let prominence = peaks.prominence.as_ref().map(of_peak);
         Self {
             rho: peaks.tree.rho[i],
             saddle: death.saddle,
@@ -109,6 +120,7 @@ impl ClumpPeak {
             end_cutters: ends.map(|end| end.cutter),
             cutter,
             unused: 0,
+            prominence: prominence.unwrap_or([f64::NAN; 2]),
         }
     }
 
@@ -241,6 +253,7 @@ impl CutTree {
                 level: level(h.level[clump.at()], rules),
                 rho_peak: peak.rho,
                 relevance: h.relevance[clump.at()],
+                prominence: peak.prominence,
                 saddle: key.density,
                 saddle_position,
                 saddle_neighbour: self.id(key.neighbour),

@@ -1,18 +1,20 @@
 //! Hierarchy: the clumps and haloes of given thresholds, from the peaks alone.
 //!
-//! Most peaks are noise. Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
+//! Most peaks are noise (`noise`, and in densities of particles `bumps`). Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
 //! number of ranks, to its clump and on to the highest peak of its halo (`chains`). The owner of that peak gets the clumps
 //! of the halo (`clumps`), cuts their tree (`cut_tree`), and answers each rank. Under RAMSES's rules, where saddles are
 //! equal, one rank cuts all haloes (`ties`). The sums over patches are added up on the ranks that hold the rows of the
 //! clumps (`rows`).
 
+mod bumps;
 mod chains;
 mod clumps;
 mod cut_tree;
+mod noise;
 mod rows;
 mod ties;
 
-pub use chains::is_clump_peak;
+pub use noise::Noise;
 
 use crate::bound::CentralChoice;
 use crate::phew::params::Thresholds;
@@ -63,7 +65,7 @@ pub fn structures(
     central: CentralChoice,
     comm: &Comm,
 ) -> Result<Structures, CommError> {
-    let cut = clumps::cut(peaks, &thresholds.cut(), rules, comm)?;
+    let cut = clumps::cut(peaks, thresholds, rules, comm)?;
     let rows = rows::RowTotals::sum(peaks, &cut, rules, central.by(rules), comm)?;
     let (clumps, haloes) = rows.list(thresholds, rules);
     let of_patch = |kind: usize| {

@@ -368,6 +368,8 @@ impl<'a> RowTotals<'a> {
             centre_of_mass: totals.centre_of_mass,
             velocity: totals.velocity,
             relevance: row.relevance,
+            significance: row.prominence[0],
+            mass_above_saddle: row.prominence[1],
             saddle: row.saddle,
             saddle_position: row.saddle_position,
             saddle_neighbour: row.saddle_neighbour,

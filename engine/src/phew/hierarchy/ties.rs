@@ -1,7 +1,8 @@
 //! The clumps of patches under RAMSES's rules where saddles are exactly equal: one rank goes through the rounds for all.
 
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
-use crate::phew::hierarchy::chains::{ClumpAt, Followed, is_clump_peak};
+use crate::phew::hierarchy::chains::{ClumpAt, Followed};
+use crate::phew::hierarchy::noise::Noise;
 use crate::phew::peaks::Peaks;
 use crate::phew::ties::{HOLDER, whole_tree};
 use bytemuck::{Pod, Zeroable};
@@ -58,7 +59,8 @@ fn clumps_of(tree: &MergeTree, name: impl Fn(PeakIdx) -> PeakName, peak: PeakIdx
 
 fn followed(peaks: &Peaks, persistence: Persistence, answers: &[TiedClumps]) -> Followed {
     let all = (0..peaks.len()).map(PeakIdx::new);
-    let clump_peaks: Vec<PeakIdx> = all.filter(|peak| is_clump_peak(peaks, *peak, persistence)).collect();
+    let noise = Noise::by_persistence(peaks, persistence);
+    let clump_peaks: Vec<PeakIdx> = all.filter(|peak| noise.is_clump_peak(*peak)).collect();
     let held = |clump: PeakName| match clump.is_none() {
         true => ClumpAt::NONE,
         false => ClumpAt { cutter: HOLDER.0, clump },

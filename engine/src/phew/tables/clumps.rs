@@ -1,40 +1,43 @@
 //! `clumps` and `haloes`: a column for each of the kernels' properties.
 
 use crate::bound::IS_CENTRAL;
+use crate::phew::peaks::Peaks;
 use inselberg_io::catalogue::{Dimension, Table, TableColumn, Values};
 use inselberg_kernels::phew::persistence::Persistence;
-use inselberg_kernels::props::{Property, Structure, Value, properties};
+use inselberg_kernels::props::{KnownProperties, Property, Structure, Value, properties};
 use rayon::prelude::*;
 
+/// What is known of the clumps of these peaks, where persistence is of this kind.
+pub fn known_properties(peaks: &Peaks, persistence: Persistence) -> KnownProperties {
+    let (has_velocity, has_prominence) = (peaks.momenta.is_some(), peaks.prominence.is_some());
+    KnownProperties { persistence, has_velocity, has_prominence }
+}
+
 /// The clumps, one row each.
-pub fn clumps_table(clumps: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
-    let mut table = table("clumps", clumps, persistence, has_velocity);
+pub fn clumps_table(clumps: &[Structure], known: KnownProperties) -> Table {
+    let mut table = table("clumps", clumps, known);
     let is_central = clumps.iter().map(|clump| u8::from(clump.central == clump.id)).collect();
     let text = "1 for the central clump of its halo, 0 for satellites";
-    table.columns.insert(
-        AFTER_PARENT,
-        crate::tables::column(IS_CENTRAL, Dimension::NONE, text, Values::U8(is_central)),
-    );
+    let column = crate::tables::column(IS_CENTRAL, Dimension::NONE, text, Values::U8(is_central));
+    table.columns.insert(AFTER_PARENT, column);
     table
 }
 
 /// The haloes, one row each. Values of members of the hierarchy are those of the main clump.
-pub fn haloes_table(haloes: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
-    let mut table = table("haloes", haloes, persistence, has_velocity);
+pub fn haloes_table(haloes: &[Structure], known: KnownProperties) -> Table {
+    let mut table = table("haloes", haloes, known);
     let central = haloes.iter().map(|halo| halo.central).collect();
     let text = "identifier of its central clump";
-    table
-        .columns
-        .insert(AFTER_PARENT, crate::tables::column("central", Dimension::NONE, text, Values::U64(central)));
+    let column = crate::tables::column("central", Dimension::NONE, text, Values::U64(central));
+    table.columns.insert(AFTER_PARENT, column);
     table
 }
 
 /// Where the columns of centrals stand: after identifier, halo and parent.
 const AFTER_PARENT: usize = 3;
 
-fn table(name: &str, rows: &[Structure], persistence: Persistence, has_velocity: bool) -> Table {
-    let known = properties(persistence).filter(|p| has_velocity || !p.needs_velocity);
-    Table { name: name.into(), columns: known.map(|p| column(p, rows)).collect() }
+fn table(name: &str, rows: &[Structure], known: KnownProperties) -> Table {
+    Table { name: name.into(), columns: properties(known).map(|p| column(p, rows)).collect() }
 }
 
 fn column(property: &Property, rows: &[Structure]) -> TableColumn {

@@ -20,6 +20,12 @@ pub enum RecutError {
          threshold, or a catalogue that this version of `inselberg phew` wrote"
     )]
     NoMassUnit,
+    /// A threshold of the significance for a catalogue without it.
+    #[error(
+        "the catalogue has no significance of peaks; expected no such threshold, or a catalogue of a density that is made of \
+         particles that this version of `inselberg phew` wrote"
+    )]
+    NoSignificance,
     /// A column names a row that does not exist.
     #[error("column `{column}` of `tree` names row {row}; expected at most {n_rows}")]
     BadRow {

@@ -18,11 +18,14 @@ const LAYOUT: i64 = 1;
 /// paper's rules, unknown under RAMSES's.
 const MASS_UNIT: &str = "mass_threshold_unit";
 
-/// The attribute with the least number of leaf cells of a listed halo. Where it is absent: 0.
 /// The attribute that says which clump of a halo is its central.
 const CENTRAL: &str = "central";
 
+/// The attribute with the least number of leaf cells of a listed halo. Where it is absent: 0.
 pub const MIN_CELLS: &str = "min_cells";
+
+/// The attribute with the threshold of the significance. Only catalogues of densities that are made of particles have it.
+pub const SIGNIFICANCE_THRESHOLD: &str = "significance_threshold";
 
 /// The attribute that says how persistence is measured. Where it is absent, by ratio.
 const PERSISTENCE: &str = "persistence";
@@ -46,6 +49,8 @@ pub struct PhewProvenance<'a> {
     pub rules: Rules,
     /// Which clump of a halo is its central.
     pub central: CentralChoice,
+    /// Whether the significance of peaks is known.
+    pub has_prominence: bool,
     /// Totals by name: `n_test_cells`, ...
     pub totals: &'a [(&'static str, u64)],
     /// Threads and ranks of the run.
@@ -68,6 +73,9 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
         list.text(PERSISTENCE, DIFFERENCE);
     }
     list.real("relevance_threshold", t.persistence.threshold());
+    if of.has_prominence {
+        list.real(SIGNIFICANCE_THRESHOLD, t.least_significance());
+    }
     // 0 stands for a run without a saddle pass.
     list.real("saddle_threshold", t.saddle.unwrap_or(0.0));
     list.real("mass_threshold", t.mass);
@@ -95,6 +103,8 @@ pub struct RecutHeader {
     pub unit: f64,
     /// The persistence that its peaks need.
     pub persistence: Persistence,
+    /// Its threshold of the significance, if it has one.
+    pub significance: Option<f64>,
     /// Its saddle threshold; `None` without a saddle pass.
     pub saddle_threshold: Option<f64>,
     /// Its mass threshold.
@@ -176,6 +186,12 @@ impl RecutHeader {
             Some(Attribute::Int(n)) => u64::try_from(*n).map_err(|_| RecutError::NoAttribute(MIN_CELLS))?,
             Some(_) => return Err(RecutError::NoAttribute(MIN_CELLS)),
         };
+        let significance =
+            catalogue.attribute(SIGNIFICANCE_THRESHOLD).map(|_| match real(SIGNIFICANCE_THRESHOLD)? {
+                least if least >= 0.0 => Ok(least),
+                _ => Err(RecutError::NoAttribute(SIGNIFICANCE_THRESHOLD)),
+            });
+        let significance = significance.transpose()?;
         if origin.iter().any(|x| !x.is_finite()) {
             return Err(RecutError::NoAttribute("origin"));
         }
@@ -185,6 +201,7 @@ impl RecutHeader {
             // Only meshes from particles have a mean density; all others use code units.
             unit: positive("mean_density")?.unwrap_or(1.0),
             persistence: persistence(real("relevance_threshold")?)?,
+            significance,
             saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
             mass_threshold: real("mass_threshold")?,
             min_cells,

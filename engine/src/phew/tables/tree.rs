@@ -1,6 +1,7 @@
 //! `tree`: everything that other thresholds need, one row per peak in the order of the cells.
 
 use crate::phew::peaks::{OwnTree, Peaks};
+use crate::phew::prominence;
 use crate::phew::tables::error::RecutError;
 use crate::phew::tables::header::RecutHeader;
 use crate::phew::tables::stored::{StoredTable, peak_of_row};
@@ -9,16 +10,24 @@ use crate::tables::column;
 use inselberg_io::catalogue::{Catalogue, Dimension, Table, TableColumn, Values};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::ids::{PeakIdx, PeakName};
+use inselberg_kernels::phew::significance::Prominence;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::{MASS, MOMENT, VOLUME};
 use rayon::prelude::*;
+
+/// The column with the significance of peaks, in densities that are made of particles. Old catalogues lack it.
+const SIGNIFICANCE: &str = "significance";
+
+/// The column with the mass above the saddle.
+const MASS_ABOVE: &str = "mass_above_saddle";
 
 /// The table of the peaks.
 pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
     let mut columns = place_columns(peaks, peak_rank);
     columns.extend(death_columns(peaks));
     columns.extend(patch_columns(peaks));
+    columns.extend(prominence_columns(peaks));
     Table { name: "tree".into(), columns }
 }
 
@@ -95,6 +104,28 @@ fn patch_columns(peaks: &Peaks) -> Vec<TableColumn> {
     columns
 }
 
+/// Columns of densities that are made of particles.
+fn prominence_columns(peaks: &Peaks) -> Vec<TableColumn> {
+    let Some(of_peaks) = &peaks.prominence else { return Vec::new() };
+    let values = |of: fn(&Prominence) -> f64| {
+        Values::F64(of_peaks.par_iter().map(|of_peak| of(&of_peak.prominence)).collect())
+    };
+    vec![
+        column(
+            SIGNIFICANCE,
+            Dimension::NONE,
+            "excess of mass above that saddle, or the density threshold, over the shot noise of particles",
+            values(|of| of.significance),
+        ),
+        column(
+            MASS_ABOVE,
+            Dimension::MASS,
+            "mass above that saddle or threshold, in the patches of the peak and of all peaks that die into it",
+            values(|of| of.mass),
+        ),
+    ]
+}
+
 /// A copy, made by all threads: new memory takes longer than the copying.
 fn copied<T: Copy + Send + Sync>(values: &[T]) -> Vec<T> {
     values.par_iter().copied().collect()
@@ -138,14 +169,27 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         saddle_position: stored.vectors("death_position")?,
         patches,
         momenta,
+        prominence: None,
         level,
         ijk,
     };
     let of_death = || wrong_death.map(|p| (p.at(), "death ends no component in a higher one"));
     match first_fault(&peaks).or_else(of_death) {
         Some((row, what)) => Err(RecutError::Unsound { row: row + 1, what }),
-        None => Ok(Peaks { ties: read_ties(catalogue, &peaks.tree)?, ..peaks }),
+        None => {
+            let prominence = read_prominence(&stored)?.map(|list| prominence::of_stored(&peaks, &list));
+            Ok(Peaks { ties: read_ties(catalogue, &peaks.tree)?, prominence, ..peaks })
+        }
     }
+}
+
+/// The prominences of the peaks of a sound tree; `None` in catalogues that have none.
+fn read_prominence(stored: &StoredTable) -> Result<Option<Vec<Prominence>>, RecutError> {
+    if stored.0.column(SIGNIFICANCE).is_none() {
+        return Ok(None);
+    }
+    let both = stored.reals(SIGNIFICANCE)?.into_iter().zip(stored.reals(MASS_ABOVE)?);
+    Ok(Some(both.map(|(significance, mass)| Prominence { significance, mass }).collect()))
 }
 
 /// The first row, from 0, that no run writes, and what is wrong with it.

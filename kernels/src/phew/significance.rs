@@ -1,0 +1,85 @@
+//! Significance: does the part of a peak above its saddle stand out from the shot noise of particles?
+//!
+//! Place in the flow: the hierarchy asks it beside [`super::persistence`], in densities that are made of particles. It
+//! knows sums over cells, no tree.
+//!
+//! A density of particles is bumpy. The bumps of a smooth halo have high ratios of peak to saddle where each holds few
+//! particles, and by persistence alone one of them may own a large part of the halo. Let M and V be mass and volume of the
+//! cells above the saddle of density s at which a peak dies, and m the mean mass of particles there. A smooth density
+//! of s would have s V of mass in that volume, with a scatter of sqrt(m s V):
+//!
+//! ```text
+//!     S = (M - s V) / sqrt(m s V)                 f = M / (mass of the whole clump)
+//!
+//!           /\        M: above the line, in the patches of the peak and of all peaks that die into it above s
+//!     -----/--\------ s
+//!       __/    \____
+//!      /            \   the clump: the patch of the peak, and all patches of noise that end there
+//! ```
+//!
+//! Small S alone does not tell noise: real subhaloes of 20 to 50 particles have it as well. But they are not much
+//! larger than their part above the saddle. So a peak is noise if S is small and f is small, too.
+
+/// The threshold that densities of particles have by default. Bumps of smooth spheres with up to 1e6 particles stay below it.
+pub const LEAST_SIGNIFICANCE: f64 = 3.0;
+
+/// A peak of low significance is noise if a smaller part of the mass of its clump lies above its saddle.
+pub const LEAST_FRACTION: f64 = 0.02;
+
+/// What lies above the saddle at which a peak dies. Any units in which density is mass per volume.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartAbove {
+    /// Mass of the cells above the saddle.
+    pub mass: f64,
+    /// Volume of these cells.
+    pub volume: f64,
+    /// Mean mass of the particles in them.
+    pub particle_mass: f64,
+}
+
+/// How far a peak stands out from shot noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prominence {
+    /// The excess of mass above the saddle, in units of the Poisson scatter of a smooth density as high as the saddle.
+    pub significance: f64,
+    /// Mass above the saddle.
+    pub mass: f64,
+}
+
+impl PartAbove {
+    /// The significance above a saddle of this density, or above the density threshold for a peak that never dies.
+    pub fn significance(&self, saddle: f64) -> f64 {
+        let smooth = saddle * self.volume;
+        (self.mass - smooth) / (self.particle_mass * smooth).sqrt()
+    }
+}
+
+impl Prominence {
+    /// Whether a dying peak is noise where its clump has this mass. `least` is the threshold of the significance.
+    #[inline]
+    pub fn is_noise(&self, mass_of_clump: f64, least: f64) -> bool {
+        self.significance < least && self.mass < LEAST_FRACTION * mass_of_clump
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bump_is_noise_if_it_is_insignificant_and_owns_a_large_clump() {
+        // 20 particles in a volume where 16 are expected: an excess of one standard deviation.
+        let bump = PartAbove { mass: 20.0, volume: 4.0, particle_mass: 1.0 };
+        assert_eq!(bump.significance(4.0), 1.0);
+        let bump = Prominence { significance: 1.0, mass: 20.0 };
+        assert!(bump.is_noise(2000.0, LEAST_SIGNIFICANCE));
+        assert!(!bump.is_noise(2000.0, 1.0) && !bump.is_noise(2000.0, 0.0));
+        assert!(!bump.is_noise(100.0, LEAST_SIGNIFICANCE));
+    }
+
+    #[test]
+    fn heavier_particles_are_noisier() {
+        let part = PartAbove { mass: 20.0, volume: 4.0, particle_mass: 4.0 };
+        assert_eq!(part.significance(4.0), 0.5);
+    }
+}
