@@ -52,6 +52,11 @@ fn outputs_give_what_the_command_gives() {
     }
 }
 
+/// The catalogue of a rank alone.
+fn whole_of(found: &Clumps) -> Catalogue {
+    found.gather(0).expect("gathered").expect("rank 0")
+}
+
 /// A new cut in memory has the lists of a run with its thresholds, also where thresholds have units of their own.
 #[test]
 fn new_cuts_of_outputs_equal_runs() {
@@ -65,14 +70,14 @@ fn new_cuts_of_outputs_equal_runs() {
         let mut phew = |params| engine.phew_snapshot(&snapshot, &FieldChoice::Auto, params).expect("clumps");
         let (first, wanted) = (phew(&lax), phew(&strict));
         assert_ne!(first.n_haloes(), wanted.n_haloes(), "{rules:?}: thresholds that matter");
-        let wanted = wanted.gather(0).expect("gathered").expect("rank 0");
-        check(&first.recut(&strict).expect("a cut"), &wanted, &format!("{rules:?}"));
+        let wanted = whole_of(&wanted);
+        assert_same(&whole_of(&first.recut(&strict).expect("a cut")), &wanted, &format!("{rules:?}"));
     }
     let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
     let mut phew = |params| engine.phew_particles(&particles, &mesh_params(), params).expect("clumps");
     let (first, wanted) = (phew(&lax), phew(&strict));
-    let wanted = wanted.gather(0).expect("gathered").expect("rank 0");
-    check(&first.recut(&strict).expect("a cut"), &wanted, "a mesh from particles");
+    let wanted = whole_of(&wanted);
+    assert_same(&whole_of(&first.recut(&strict).expect("a cut")), &wanted, "a mesh from particles");
 }
 
 fn mesh_params() -> ParticleMeshParams {

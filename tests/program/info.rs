@@ -25,7 +25,8 @@ fn suggested_thresholds_are_those_that_a_run_finds() {
     for name in ["volume_above", "mass_above", "cells_above"] {
         assert!(column(name).is_sorted_by(|a, b| a >= b), "{name}: {rows:?}");
     }
-    assert!(rows.iter().any(|row| real(&row["density"]) == 80.0), "a cosmological run: {rows:?}");
+    let default = inselberg::phew::defaults::DENSITY.value;
+    assert!(rows.iter().any(|row| real(&row["density"]) == default), "a cosmological run: {rows:?}");
     // A run above each finds as many test cells. A multiple of the mean lies within an interval of 3 %.
     for (i, row) in rows.iter().enumerate() {
         let (density, cells) = (real(&row["density"]).to_string(), real(&row["cells_above"]));

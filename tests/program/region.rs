@@ -102,19 +102,20 @@ fn a_region_is_the_field_with_all_else_lowered_to_the_threshold() {
         let input = output(run);
         let whole = Whole::read(&*open(&input));
         let threshold_text = f64::to_string(&threshold);
-        let all = segmented(&Room::new(), &text(&input), &threshold_text, &[]);
+        let field_options = ["--field", field];
+        let all = segmented(&Room::new(), &text(&input), &threshold_text, &field_options);
         let mut n_clumps = 0;
         for part in parts(whole.header.boxlen) {
             let room = Room::new();
             let other = lowered(&whole, field, threshold, part.has);
             let other = other.write(Path::new(&room.path("")), 1, false, &Dialect::default());
-            let expected = segmented(&room, &text(&other), &threshold_text, &[]);
+            let expected = segmented(&room, &text(&other), &threshold_text, &field_options);
             let n = int(&expected, "n_clumps");
             assert!(n < int(&all, "n_clumps"), "{run}, {:?}: {n} clumps", part.options);
             n_clumps += n;
             for ranks in ["1", "3"] {
                 let options: Vec<&str> = part.options.iter().map(String::as_str).collect();
-                let options = [&options[..], &["--ranks", ranks]].concat();
+                let options = [&options[..], &field_options, &["--ranks", ranks]].concat();
                 let found = segmented(&room, &text(&input), &threshold_text, &options);
                 assert_eq!(found.tables.len(), expected.tables.len());
                 for (found, expected) in found.tables.iter().zip(&expected.tables) {

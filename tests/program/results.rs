@@ -178,7 +178,7 @@ fn a_disk_that_takes_only_some_results_keeps_none() {
     let input = gas();
     needs_all(&room, &[&fof[..], &["--group-ids", &groups]].concat(), "g.csv");
     // Few clumps, so that the catalogue is small.
-    let phew = ["phew", &input, "--density-threshold", "60", "-o", &csv];
+    let phew = ["phew", &input, "--field", "density", "--density-threshold", "60", "-o", &csv];
     needs_all(&room, &[&phew[..], &["--trace", &json]].concat(), "t.json");
     if cfg!(feature = "plot") {
         needs_all(&room, &[&phew[..], &["--plot", &png]].concat(), "p.png");
