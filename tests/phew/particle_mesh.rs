@@ -14,7 +14,7 @@ use inselberg::phew::hierarchy::structures;
 use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
 use inselberg::phew::run::run_on_particles;
 use inselberg::phew::segment::{Task, segment};
-use inselberg::phew::tables::clumps_table;
+use inselberg::phew::tables::{clumps_table, known_properties};
 use inselberg::phew::test_fields::TestFields;
 use inselberg::phew::test_links::ALONE;
 use inselberg::progress::Silent;
@@ -382,7 +382,7 @@ fn clumps_are_those_of_the_whole_mesh() {
     let expected = structures(&patches.peaks, &cut.into(), Rules::Paper, &comm).expect("clumps");
     let clumps = found.table("clumps").expect("clumps");
     assert!(clumps.n_rows() > 3 && clumps.n_rows() == expected.clumps.len());
-    let expected = clumps_table(&expected.clumps, cut.persistence, false);
+    let expected = clumps_table(&expected.clumps, known_properties(&patches.peaks, cut.persistence));
     for (a, b) in clumps.columns.iter().zip(&expected.columns).filter(|(a, _)| a.name != REFINED) {
         assert_eq!(bits(&a.values), bits(&b.values), "{}", a.name);
     }

@@ -215,6 +215,7 @@ fn equal_saddles_cut_again() {
     for (relevance, saddle) in [(TIES[1], TIES[2]), (1.0, 1.5), (1.3, 1.2)] {
         let thresholds = NewThresholds {
             persistence: Some(Persistence::Ratio(relevance)),
+            significance: None,
             saddle: Some(saddle),
             mass: None,
             min_cells: None,

@@ -203,6 +203,7 @@ fn new_thresholds_give_what_a_run_with_them_gives() {
                     let persistence = Some(Persistence::Ratio(relevance));
                     let new = NewThresholds {
                         persistence,
+                        significance: None,
                         saddle: Some(saddle),
                         mass: Some(mass),
                         min_cells: None,
@@ -307,6 +308,7 @@ fn cutting_twice_is_cutting_once() {
         let first = input.run(rules, Options { saddle: Some(200.0), ..FIRST });
         let other = NewThresholds {
             persistence: Some(Persistence::Ratio(1.1)),
+            significance: None,
             saddle: Some(77.0),
             mass: Some(0.01),
             min_cells: None,
@@ -314,6 +316,7 @@ fn cutting_twice_is_cutting_once() {
         let there = recut(&first, &other).expect("sound");
         let back = NewThresholds {
             persistence: Some(Persistence::Ratio(3.0)),
+            significance: None,
             saddle: Some(200.0),
             mass: Some(0.0),
             min_cells: None,
@@ -354,7 +357,7 @@ proptest! {
         let options = Options { persistence: persistence(relevance), saddle: saddle_at(saddle), mass: mass_at(mass).unwrap_or(0.0), min_cells };
         let new = NewThresholds {
             persistence: (!keeps_relevance).then_some(persistence(new_relevance)),
-            saddle: saddle_at(new_saddle),
+            significance: None, saddle: saddle_at(new_saddle),
             mass: mass_at(new_mass), min_cells: new_min_cells,
         };
         for stored in round_trips(&input.run_over(n_ranks, rules, options)) {
