@@ -120,7 +120,7 @@ pub(super) const PHEW: &[Opt] = &[
         key: "m_refine",
         heading: Particles,
         kind: OptionKind::Count,
-        default: "8",
+        default: "6",
         commands: &[Phew],
         help: "Mesh from particles: split cells with more particles than this",
         ..ROW

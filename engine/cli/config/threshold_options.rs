@@ -28,8 +28,8 @@ pub(super) const THRESHOLDS: &[Opt] = &[
         default: defaults::RELEVANCE.text,
         commands: &[Phew],
         help: "Smallest peak-to-saddle density ratio of a peak that is not noise",
-        doc: "A peak with a smaller ratio to its highest saddle is merged through that saddle. 3 suits densities from \
-              particles. RAMSES's relevance_threshold is 2 by default; the PHEW paper uses 1.5 for gas. 1 or less keeps \
+        doc: "A peak with a smaller ratio to its highest saddle is merged through that saddle. On a mesh that particles make the \
+              default is 1.5, because the significance of peaks tells noise there. RAMSES's relevance_threshold is 2 by default; the PHEW paper uses 1.5 for gas. 1 or less keeps \
               every peak.",
         ..ROW
     },
@@ -75,7 +75,8 @@ pub(super) const THRESHOLDS: &[Opt] = &[
         commands: &[Phew],
         help: "Least significance of a peak in a density of particles; default: 3, none with --compat ramses",
         doc: "The significance is the excess of mass above the saddle of a peak, in standard deviations of the shot noise of \
-              particles. A peak below the threshold is noise if less than 0.02 of the mass of its clump is above its saddle. \
+              particles. A peak below the threshold is noise if less than 0.02 of the mass of its clump is above its saddle, and \
+              in any case below 1. \
               0: no peak is noise for that reason. Only for densities that are made of particles.",
         ..ROW
     },

@@ -353,6 +353,7 @@ impl Clumps {
 impl CutResult {
     fn recut(&self, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {
         params.check_on_cells()?;
+        let params = &PhewParams { is_on_mesh: self.params.is_on_mesh, ..params.clone() };
         let fixed = |p: &PhewParams| {
             let thresholds = p.thresholds();
             (thresholds.density, p.rules, p.bound.central, thresholds.persistence.is_difference())

@@ -26,9 +26,9 @@ use inselberg_kernels::phew::persistence::Persistence;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PhewParams {
-    /// Cells denser than this take part. Finite, 0 or more. `None`: 50 mean densities, for particles and cosmological outputs.
+    /// Cells denser than this take part. Finite, 0 or more. `None`: 60 mean densities, for particles and cosmological outputs.
     pub density: Option<f64>,
-    /// Peaks that stand out less are noise. `None`: a ratio of 3.
+    /// Peaks that stand out less are noise. `None`: a ratio of 3; on a mesh that particles make, of 1.5.
     pub persistence: Option<Persistence>,
     /// In densities that are made of particles, but not by RAMSES's rules: peaks of lower [significance](Self::significance) are
     /// noise. `None`: 3 there.
@@ -58,6 +58,8 @@ pub struct PhewParams {
     pub selection: Selection,
     /// Also keeps the density of an output for [`crate::Clumps::maps`].
     pub keep_density: bool,
+    /// Whether particles make the mesh, which has a default of its own.
+    pub(crate) is_on_mesh: bool,
 }
 
 impl PhewParams {
@@ -73,7 +75,8 @@ impl PhewParams {
             (Some(_), None) => None,
             (_, given) => Some(ThresholdInForce::new(given, defaults::SADDLE.value)),
         };
-        let ratio = Persistence::Ratio(defaults::RELEVANCE.value);
+        let ratio = if self.is_on_mesh { defaults::RELEVANCE_ON_MESH } else { defaults::RELEVANCE };
+        let ratio = Persistence::Ratio(ratio.value);
         ThresholdsInForce {
             unit,
             density: ThresholdInForce::new(self.density, defaults::DENSITY.value),

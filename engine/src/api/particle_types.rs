@@ -84,7 +84,7 @@ impl LinkingTypes {
 /// use inselberg::ParticleMeshParams;
 ///
 /// let mesh = ParticleMeshParams::default().level_max(14);
-/// assert_eq!((mesh.m_refine, mesh.level_max), (8, 14));
+/// assert_eq!((mesh.m_refine, mesh.level_max), (6, 14));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -105,7 +105,7 @@ pub struct ParticleMeshParams {
 impl Default for ParticleMeshParams {
     /// Dark matter; cells with more than 8 particles are split, up to level 20.
     fn default() -> Self {
-        Self { m_refine: 8, level_min: None, level_max: DEEPEST, types: vec![DARK_MATTER], side: None }
+        Self { m_refine: 6, level_min: None, level_max: DEEPEST, types: vec![DARK_MATTER], side: None }
     }
 }
 

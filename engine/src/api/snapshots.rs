@@ -44,6 +44,7 @@ pub(crate) fn phew_particles(
 ) -> Result<CutResult, Error> {
     session.check_same("mesh and parameters", &(mesh, params))?;
     params.check()?;
+    let params = &PhewParams { is_on_mesh: true, ..params.clone() };
     let mesh = mesh.config()?;
     let snapshot = particles.on_mesh(&mesh)?;
     let config = params.config(FieldChoice::Auto);

@@ -30,11 +30,13 @@ macro_rules! default_threshold {
 }
 
 /// Matter denser than this is segmented, in [`DensityUnit`]s.
-pub const DENSITY: DefaultThreshold = default_threshold!(50);
+pub const DENSITY: DefaultThreshold = default_threshold!(60);
 /// Clumps that meet above this density are one halo, in [`DensityUnit`]s.
 pub const SADDLE: DefaultThreshold = default_threshold!(200);
 /// Peaks with a smaller ratio to their saddle are noise.
 pub const RELEVANCE: DefaultThreshold = default_threshold!(3);
+/// The same on a mesh that particles make, where significance tells noise as well. Subhaloes of 20 to 50 particles need it so low.
+pub const RELEVANCE_ON_MESH: DefaultThreshold = default_threshold!(1.5);
 
 /// A threshold and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,13 +18,17 @@
 //! ```
 //!
 //! Small S alone does not tell noise: real subhaloes of 20 to 50 particles have it as well. But they are not much
-//! larger than their part above the saddle. So a peak is noise if S is small and f is small, too.
+//! larger than their part above the saddle. So a peak is noise if S is small and f is small, too; or if it does not stand out
+//! by one standard deviation.
 
 /// The threshold that densities of particles have by default. Bumps of smooth spheres with up to 1e6 particles stay below it.
 pub const LEAST_SIGNIFICANCE: f64 = 3.0;
 
 /// A peak of low significance is noise if a smaller part of the mass of its clump lies above its saddle.
 pub const LEAST_FRACTION: f64 = 0.02;
+
+/// A peak of lower significance is noise, however much of its clump lies above its saddle.
+const ONE_DEVIATION: f64 = 1.0;
 
 /// What lies above the saddle at which a peak dies. Any units in which density is mass per volume.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,10 +59,11 @@ impl PartAbove {
 }
 
 impl Prominence {
-    /// Whether a dying peak is noise where its clump has this mass. `least` is the threshold of the significance.
+    /// Whether a dying peak is noise where its clump has this mass. `least` is the threshold of the significance; 0: none is.
     #[inline]
     pub fn is_noise(&self, mass_of_clump: f64, least: f64) -> bool {
-        self.significance < least && self.mass < LEAST_FRACTION * mass_of_clump
+        let owns_much = self.mass < LEAST_FRACTION * mass_of_clump;
+        self.significance < if owns_much { least } else { least.min(ONE_DEVIATION) }
     }
 }
 
@@ -75,6 +80,8 @@ mod tests {
         assert!(bump.is_noise(2000.0, LEAST_SIGNIFICANCE));
         assert!(!bump.is_noise(2000.0, 1.0) && !bump.is_noise(2000.0, 0.0));
         assert!(!bump.is_noise(100.0, LEAST_SIGNIFICANCE));
+        let lower = Prominence { significance: 0.9, mass: 20.0 };
+        assert!(lower.is_noise(100.0, LEAST_SIGNIFICANCE) && !lower.is_noise(100.0, 0.0));
     }
 
     #[test]
