@@ -409,6 +409,7 @@ fn what_is_refused_says_why() {
     );
     let cells = PhewConfig { with_cells: true, ..config.clone() };
     assert!(refused(&few, 1, &cells).starts_with("the table of cells needs cells"));
-    let ramses = PhewConfig { rules: Rules::Ramses, ..config };
+    let thresholds = Thresholds { significance: None, ..config.thresholds };
+    let ramses = PhewConfig { rules: Rules::Ramses, thresholds, ..config };
     assert!(refused(&few, 1, &ramses).starts_with("a run by RAMSES's rules needs cells"));
 }

@@ -210,7 +210,7 @@ impl<'a> ElderTree<'a> {
     }
 
     /// Number of peaks.
-    pub fn len(&self) -> usize {
+    pub fn n_peaks(&self) -> usize {
         self.dies.len()
     }
 

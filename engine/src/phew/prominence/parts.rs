@@ -89,7 +89,7 @@ impl PatchElders<'_> {
 
     /// The sums of the tasks, one entry per peak of the tree.
     fn joined(&self, tasks: impl IntoIterator<Item = TaskParts>) -> Vec<PartSums> {
-        let mut all = vec![PartSums::default(); self.tree.len()];
+        let mut all = vec![PartSums::default(); self.tree.n_peaks()];
         for (peak, sums) in tasks.into_iter().flatten() {
             all[peak.at()].merge(&sums);
         }
