@@ -16,7 +16,7 @@ use inselberg::field::test_cells;
 use inselberg::field::{AmrField, LevelOcts};
 use inselberg::phew::hierarchy::structures;
 use inselberg::phew::segment::segment;
-use inselberg::phew::tables::{PatchIds, clumps_table, haloes_table, tree_table};
+use inselberg::phew::tables::{PatchIds, clumps_table, haloes_table, known_properties, tree_table};
 use inselberg::phew::test_fields::TestFields;
 use inselberg::{Cells, Comm, Engine, Geometry, PhewParams, Rules};
 use inselberg_cli::synth::THRESHOLD;
@@ -121,10 +121,12 @@ fn once(field: &AmrField, executor: &Executor) -> [usize; 2] {
     let (found, extra, comm) = (test_cells::find(field, THRESHOLD), TestFields::default(), Comm::solo());
     let n_tests = found.len();
     let done = segment(&task_of(field, &extra), found, &comm, executor).expect("one rank");
-    let list = structures(&done.peaks, &CUT.into(), Rules::Paper, &comm).expect("one rank");
+    let known = known_properties(&done.peaks, CUT.persistence);
+    let list = structures(&done.peaks, &CUT.into(), Rules::Paper, inselberg::CentralChoice::Heaviest, &comm)
+        .expect("one rank");
     let tables = [
-        clumps_table(&list.clumps, CUT.persistence, false),
-        haloes_table(&list.haloes, CUT.persistence, false),
+        clumps_table(&list.clumps, known),
+        haloes_table(&list.haloes, known),
         tree_table(&done.peaks, &list.peak_rank),
     ];
     let ids = PatchIds::new(&done.known, &list, &comm).expect("one rank");

@@ -10,6 +10,7 @@ mod common;
 use common::{CUT, collect, pass, synthetic, task_of};
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use inselberg::CentralChoice;
 use inselberg::density::LeafValues;
 use inselberg::density::domain;
 use inselberg::density::read::read_mesh;
@@ -142,8 +143,12 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
         PeakColumns { rho: tree.rho.clone(), level: level.clone(), ijk: ijk.clone(), name: name.clone() };
     let summation = PatchSummation { patches, peaks: &peaks, fields: &extra, quanta: &quanta };
     group.bench_function("sums", |b| b.iter(|| summation.run::<PatchSums, _>(executor)));
-    group.bench_function("hierarchy", |b| b.iter(|| structures(&done.peaks, &CUT.into(), rules, &comm)));
-    group.bench_function("whole", |b| b.iter(|| structures(&segmented().peaks, &CUT.into(), rules, &comm)));
+    group.bench_function("hierarchy", |b| {
+        b.iter(|| structures(&done.peaks, &CUT.into(), rules, CentralChoice::Heaviest, &comm))
+    });
+    group.bench_function("whole", |b| {
+        b.iter(|| structures(&segmented().peaks, &CUT.into(), rules, CentralChoice::Heaviest, &comm))
+    });
 }
 
 // Plots would need a font of the system: the program's own pictures bring theirs.

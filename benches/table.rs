@@ -119,7 +119,14 @@ fn once(of: &BenchField, recorder: &Recorder) -> RunCounts {
     let n_tests = found.len();
     let done = segment(&task, found, &Comm::solo(), &Executor::with_observer(recorder)).expect("one rank");
     recorder.begin("hierarchy", 0);
-    let list = structures(&done.peaks, &of.cut.into(), Rules::Paper, &Comm::solo()).expect("one rank");
+    let list = structures(
+        &done.peaks,
+        &of.cut.into(),
+        Rules::Paper,
+        inselberg::CentralChoice::Heaviest,
+        &Comm::solo(),
+    )
+    .expect("one rank");
     recorder.end("hierarchy", 0);
     assert!(!list.haloes.is_empty());
     RunCounts {

@@ -54,7 +54,8 @@ fn peaks(jump: usize) -> Peaks {
 
 fn cut(peaks: &Peaks) -> Structures {
     let at = Cut { density: 0.5, persistence: Persistence::Ratio(1.5), saddle: None };
-    structures(peaks, &at.into(), Rules::Paper, &Comm::solo()).expect("one rank")
+    structures(peaks, &at.into(), Rules::Paper, inselberg::CentralChoice::Heaviest, &Comm::solo())
+        .expect("one rank")
 }
 
 #[test]

@@ -48,7 +48,14 @@ fn refine(leaf: Leaf, depth: u8, out: &mut Vec<Leaf>) {
 /// Everything that a run finds, to the last bit.
 fn everything(amr: &AmrField) -> String {
     let found = segmented(amr, CUT.density);
-    let listed = structures(&found.peaks, &CUT.into(), Rules::Paper, &Comm::solo()).expect("one rank");
+    let listed = structures(
+        &found.peaks,
+        &CUT.into(),
+        Rules::Paper,
+        inselberg::CentralChoice::Heaviest,
+        &Comm::solo(),
+    )
+    .expect("one rank");
     format!("{:?} {:?} {:?} {listed:?}", found.labels, found.test_cells, found.peaks)
 }
 
@@ -97,7 +104,14 @@ type Belongs = (f64, f64, f64, u64, f64, f64);
 fn belongings(field: &Field) -> BTreeMap<(u8, [u32; 3]), Belongs> {
     let amr = field.leaves_as_amr();
     let found = segmented(&amr, CUT.density);
-    let listed = structures(&found.peaks, &CUT.into(), Rules::Paper, &Comm::solo()).expect("one rank");
+    let listed = structures(
+        &found.peaks,
+        &CUT.into(),
+        Rules::Paper,
+        inselberg::CentralChoice::Heaviest,
+        &Comm::solo(),
+    )
+    .expect("one rank");
     let density_of = |id: u64| listed.clumps.get((id as usize).wrapping_sub(1)).map_or(0.0, |c| c.rho_peak);
     let belongs = |patch: usize| {
         let id = listed.clump_of_patch[patch];

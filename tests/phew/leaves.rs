@@ -68,7 +68,8 @@ fn found_here(part: &LocalField, cut: &Cut, rules: Rules, comm: &Comm) -> Found 
         rules,
     };
     let found = segment(&task, cells, comm, &Executor::default()).expect("no rank fails");
-    let all = structures(&found.peaks, &(*cut).into(), rules, comm).expect("no rank fails");
+    let all = structures(&found.peaks, &(*cut).into(), rules, inselberg::CentralChoice::Heaviest, comm)
+        .expect("no rank fails");
     let (peaks, mesh) = (&found.peaks, &part.field.mesh);
     let row = |i: usize| {
         let death = &peaks.tree.death[i];

@@ -379,7 +379,9 @@ fn clumps_are_those_of_the_whole_mesh() {
     };
     let (comm, test_cells) = (Comm::solo(), test_cells::find(&field, cut.density));
     let patches = segment(&task, test_cells, &comm, &Executor::default()).expect("patches");
-    let expected = structures(&patches.peaks, &cut.into(), Rules::Paper, &comm).expect("clumps");
+    let expected =
+        structures(&patches.peaks, &cut.into(), Rules::Paper, inselberg::CentralChoice::Heaviest, &comm)
+            .expect("clumps");
     let clumps = found.table("clumps").expect("clumps");
     assert!(clumps.n_rows() > 3 && clumps.n_rows() == expected.clumps.len());
     let expected = clumps_table(&expected.clumps, known_properties(&patches.peaks, cut.persistence));

@@ -78,7 +78,8 @@ fn check_with(field: &Field, threshold: f64, cuts: Cuts, lists: impl Fn(&Brute, 
 }
 
 fn found_at(found: &Segmentation, at: &Cut) -> Structures {
-    structures(&found.peaks, &(*at).into(), Rules::Paper, &Comm::solo()).expect("one rank")
+    structures(&found.peaks, &(*at).into(), Rules::Paper, inselberg::CentralChoice::Heaviest, &Comm::solo())
+        .expect("one rank")
 }
 
 /// Test cells, labels, peaks and the sums of each patch.

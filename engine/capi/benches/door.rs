@@ -234,6 +234,10 @@ impl Door {
             omega_l: 0.0,
             omega_k: 0.0,
             omega_b: 0.0,
+            omega_r: 0.0,
+            omega_nu: 0.0,
+            w0: 0.0,
+            wa: 0.0,
         };
         // SAFETY: an open handle and a box.
         done(unsafe { inselberg_set_box(handle, &raw const box_of) });

@@ -62,7 +62,7 @@ fn are_valid(columns: &Columns, in_range: &Range<f64>, sides: Option<[f64; 3]>) 
     let masses = columns.mass.as_deref().map_or(&[][..], |mass| mass.as_chunks().0);
     let velocities = columns.velocity.as_deref().unwrap_or(&[]);
     are_at(&columns.position, &sides.map_or([FINITE; 3], |sides| sides.map(around_box)))
-        && all_within(masses, &[in_range.clone()])
+        && all_within(masses, std::array::from_ref(in_range))
         && all_within(velocities, &[FINITE; 3])
 }
 
