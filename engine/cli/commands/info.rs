@@ -1,7 +1,7 @@
 //! `inselberg info`: describes a snapshot, particles or a catalogue.
 
 use super::attribute_json::attribute_json;
-use super::driver::{assumed_cosmology_line, check_picture};
+use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
 use super::info_image;
@@ -20,9 +20,7 @@ use inselberg_io::catalogue::Catalogue;
 use inselberg_io::catalogue::info::{describe, describe_in};
 use inselberg_io::particles::{file_of, open_particles};
 use inselberg_io::staging::Staged;
-use inselberg_io::{
-    Cosmology, Family, Header, ReadResult, Snapshot, open_from, read_headers_with, recognises,
-};
+use inselberg_io::{Family, Header, ReadResult, Snapshot, open_from, read_headers_with, recognises};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -232,7 +230,7 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
                 c.omega_b
             ),
         );
-        line("", expansion_text(c));
+        line("", info_particles::expansion_text(c));
     }
     let fields: Vec<_> = snapshot.fields().iter().map(|f| format!("{} ({})", f.name, f.family)).collect();
     line("fields", if fields.is_empty() { "none".into() } else { fields.join(", ") });
@@ -258,17 +256,6 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
         ),
     );
     text
-}
-
-/// What a cosmology has beyond matter, curvature and a constant, and what follows.
-pub fn expansion_text(c: &Cosmology) -> String {
-    let rate = format!("H {:.6e} 1/s, critical density {:.6e} g/cm3", c.hubble_rate(), c.critical_density());
-    let all = [("w0", c.w0), ("wa", c.wa), ("omega_r", c.omega_r), ("omega_nu", c.omega_nu)];
-    let is_stated = |(name, _): &(&str, f64)| !c.assumed.iter().any(|assumed| assumed == name);
-    let stated: String =
-        all.into_iter().filter(is_stated).map(|(name, value)| format!(", {name} {value}")).collect();
-    let assumed = assumed_cosmology_line(c).map_or(String::new(), |line| format!("; {line}"));
-    format!("{rate}{stated}{assumed}")
 }
 
 fn box_text(header: &Header) -> String {

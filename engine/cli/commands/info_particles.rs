@@ -1,14 +1,14 @@
 //! `inselberg info` on particles alone.
 
-use super::driver::assumed_units_line;
+use super::driver::{assumed_cosmology_line, assumed_units_line};
 use super::fault::CommandError;
 use super::grouped::grouped;
-use super::info::expansion_text;
 use super::memory;
 use super::memory::Bytes;
 use super::out;
 use crate::config::Common;
 use crate::report::four_digits;
+use inselberg_io::Cosmology;
 use inselberg_io::particles::{DARK_MATTER, KIND_NAMES, MassOf, ParticleHeader, ParticleInput, Species};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -145,4 +145,15 @@ fn json_of(path: &Path, about: &ParticleHeader) -> Value {
         "periodic": about.periodic, "time": about.time, "assumed_units": about.assumed_units,
         "species": species,
     })
+}
+
+/// What a cosmology has beyond matter, curvature and a constant, and what follows.
+pub fn expansion_text(c: &Cosmology) -> String {
+    let rate = format!("H {:.6e} 1/s, critical density {:.6e} g/cm3", c.hubble_rate(), c.critical_density());
+    let all = [("w0", c.w0), ("wa", c.wa), ("omega_r", c.omega_r), ("omega_nu", c.omega_nu)];
+    let is_stated = |(name, _): &(&str, f64)| !c.assumed.iter().any(|assumed| assumed == name);
+    let stated: String =
+        all.into_iter().filter(is_stated).map(|(name, value)| format!(", {name} {value}")).collect();
+    let assumed = assumed_cosmology_line(c).map_or(String::new(), |line| format!("; {line}"));
+    format!("{rate}{stated}{assumed}")
 }

@@ -3,8 +3,8 @@
 //! Any thresholds can be answered from it ([`crate::phew::hierarchy`]); a catalogue stores it as its
 //! `tree` table.
 
-use crate::phew::prominence::PeakProminence;
 use inselberg_kernels::ids::{PeakIdx, PeakName};
+use inselberg_kernels::phew::significance::Prominence;
 use inselberg_kernels::phew::ties::Tie;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 use inselberg_kernels::props::PatchValues;
@@ -41,6 +41,15 @@ pub struct Peaks {
     /// How far each peak stands out from the shot noise of particles; `None` where the density is not made of particles, and in
     /// old catalogues.
     pub prominence: Option<Vec<PeakProminence>>,
+}
+
+/// The prominence of a peak, and into which peak it dies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PeakProminence {
+    /// Above the saddle at which it dies, or above the density threshold. In code units.
+    pub prominence: Prominence,
+    /// The greatest peak of the component into which it dies; `NONE` if it never does.
+    pub elder: PeakName,
 }
 
 impl Peaks {

@@ -1,11 +1,13 @@
 //! The objects and members of an output.
 
+use crate::bound::IS_CENTRAL;
 use crate::trees::error::TreeError;
 use crate::trees::facts::{ObjectKind, OutputFacts};
 use inselberg_comm::agree::agree;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue::{self, CatalogueOutline, Table, Values};
 use inselberg_kernels::trees::history::MOST_OBJECTS;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -120,7 +122,7 @@ pub fn check_members(facts: &OutputFacts, outline: &CatalogueOutline) -> Result<
 pub fn object_columns(kind: ObjectKind, has: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let names = kind.names();
     let mut wanted = vec![names.id, "n_bound", "members_offset"];
-    wanted.extend(names.parent.filter(|name| has(name)));
+    wanted.extend(names.parent.into_iter().chain([IS_CENTRAL]).filter(|name| has(name)));
     let first = |candidates: &[&'static str]| candidates.iter().copied().find(|name| has(name));
     wanted.extend([names.mass, names.position, names.velocity].into_iter().filter_map(first));
     let others = ["maximum_circular_velocity", "maximum_circular_velocity_radius", "half_mass_radius"];
@@ -187,7 +189,8 @@ pub fn objects_of(
     if n as u64 >= MOST_OBJECTS {
         return Err(bad(format!("{n} objects"), "fewer than 2^31"));
     }
-    let mut order: Vec<usize> = (0..n).collect();
+    // Objects without members make no nodes.
+    let mut order: Vec<usize> = (0..n).filter(|row| n_bound[*row] > 0).collect();
     order.sort_unstable_by_key(|row| ids[*row]);
     let id: Vec<u64> = order.iter().map(|row| ids[*row].cast_unsigned()).collect();
     if let Some(pair) = id.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -197,7 +200,7 @@ pub fn objects_of(
         return Err(bad(format!("the identifier {id}"), "identifiers below 2^40"));
     }
     let mut spans = Vec::new();
-    for (object, row) in order.iter().enumerate().filter(|(_, row)| n_bound[**row] > 0) {
+    for (object, row) in order.iter().enumerate() {
         let (first, n) = (offsets[*row], n_bound[*row]);
         let end = u64::try_from(first).ok().and_then(|first| first.checked_add(n.cast_unsigned()));
         let span = end.filter(|end| *end <= n_members).and_then(|_| u32::try_from(n).ok());
@@ -215,8 +218,40 @@ pub fn objects_of(
         let [a, b] = [pair[0], pair[1]].map(|span| id[span.object as usize]);
         return Err(bad(format!("objects {a} and {b} share rows of members"), "rows of their own"));
     }
-    let properties = properties(facts.kind, table, &order, id, &n_bound);
+    let hosts = hosts_of(facts.kind, table, &ids);
+    let host = order.iter().map(|row| first_listed(&hosts, *row, &n_bound));
+    let place = |row: usize| id.binary_search(&ids[row].cast_unsigned()).ok().map(|place| place as u32);
+    let host = host.map(|row| row.and_then(place)).collect();
+    let properties = properties(facts.kind, table, &order, id, host, &n_bound);
     Ok((properties, spans))
+}
+
+/// The row of the host of each row: its parent, in the tree of the clumps of a halo turned until its root is the central. The central
+/// has none.
+fn hosts_of(kind: ObjectKind, table: &Table, ids: &[i64]) -> Vec<Option<usize>> {
+    let Some(parents) = kind.names().parent.and_then(|name| table.integers(name)) else {
+        return vec![None; ids.len()];
+    };
+    let row_of: BTreeMap<i64, usize> = ids.iter().copied().zip(0..).collect();
+    let parent = |(row, parent): (usize, &i64)| row_of.get(parent).copied().filter(|parent| *parent != row);
+    let by_density: Vec<Option<usize>> = parents.iter().enumerate().map(parent).collect();
+    let mut hosts = by_density.clone();
+    let is_central = table.integers(IS_CENTRAL).unwrap_or_default();
+    for central in (0..is_central.len()).filter(|row| is_central[*row] != 0) {
+        // A damaged catalogue may have circles of parents.
+        let path = std::iter::successors(Some(central), |row| by_density[*row]).take(ids.len());
+        let mut below = None;
+        for row in path.collect::<Vec<_>>() {
+            hosts[row] = below;
+            below = Some(row);
+        }
+    }
+    hosts
+}
+
+/// The nearest host above a row that has members.
+fn first_listed(hosts: &[Option<usize>], row: usize, n_bound: &[i64]) -> Option<usize> {
+    std::iter::successors(hosts[row], |host| hosts[*host]).take(hosts.len()).find(|host| n_bound[*host] > 0)
 }
 
 fn properties(
@@ -224,6 +259,7 @@ fn properties(
     table: &Table,
     order: &[usize],
     id: Vec<u64>,
+    host: Vec<Option<u32>>,
     n_bound: &[i64],
 ) -> ObjectProperties {
     let names = kind.names();
@@ -236,14 +272,8 @@ fn properties(
         let column = candidates.iter().find_map(|name| table.vectors(name));
         column.map_or(vec![[0.0; 3]; n], |values| order.iter().map(|row| values[*row]).collect())
     };
-    let parents = names.parent.and_then(|name| table.integers(name));
-    let host = |(place, row): (usize, &usize)| {
-        let parent = parents.as_ref()?[*row].cast_unsigned();
-        // A main clump is its own parent.
-        id.binary_search(&parent).ok().filter(|host| *host != place).map(|host| host as u32)
-    };
     ObjectProperties {
-        host: order.iter().enumerate().map(host).collect(),
+        host,
         n_members: order.iter().map(|row| n_bound[*row].cast_unsigned()).collect(),
         mass: reals(names.mass),
         position: vectors(names.position),

@@ -263,6 +263,7 @@ impl Table {
         match &self.column(name)?.values {
             Values::U64(v) => Some(v.iter().map(|x| x.cast_signed()).collect()),
             Values::I64(v) => Some(v.clone()),
+            Values::U8(v) => Some(v.iter().map(|x| i64::from(*x)).collect()),
             _ => None,
         }
     }

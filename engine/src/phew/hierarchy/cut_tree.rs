@@ -5,8 +5,7 @@
 //! order of their numbers.
 
 use crate::phew::hierarchy::chains::ClumpAt;
-use crate::phew::peaks::Peaks;
-use crate::phew::prominence::PeakProminence;
+use crate::phew::peaks::{PeakProminence, Peaks};
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::Rules;

@@ -12,8 +12,7 @@
 //! Elders are greater than what dies into them, so every chain still ends at the greatest peak of its clump, and every clump dies
 //! into a greater one.
 
-use crate::phew::peaks::Peaks;
-use crate::phew::prominence::PeakProminence;
+use crate::phew::peaks::{PeakProminence, Peaks};
 use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::persistence::Persistence;
 

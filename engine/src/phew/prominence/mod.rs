@@ -23,7 +23,7 @@ use crate::error::RunError;
 use crate::executor::Executor;
 use crate::partition::LocalField;
 use crate::phew::peak_comm::PeakComm;
-use crate::phew::peaks::Peaks;
+use crate::phew::peaks::{PeakProminence, Peaks};
 use crate::phew::segment::Segmentation;
 use bytemuck::{Pod, Zeroable};
 use elders::ElderIdx;
@@ -34,15 +34,6 @@ use inselberg_kernels::phew::significance::Prominence;
 use inselberg_kernels::sum::Quantum;
 use parts::MeshParts;
 use rayon::prelude::*;
-
-/// The prominence of a peak, and into which peak it dies.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PeakProminence {
-    /// Above the saddle at which it dies, or above the density threshold. In code units.
-    pub prominence: Prominence,
-    /// The greatest peak of the component into which it dies; `NONE` if it never does.
-    pub elder: PeakName,
-}
 
 /// The quanta of the sums, the same on every rank. Lengths are in units of the level-0 cell.
 #[derive(Debug, Clone, Copy)]
