@@ -70,6 +70,14 @@ pub fn swift_fixture() -> PathBuf {
     folder.path().join("swift_fof_16")
 }
 
+/// An output of Gadget-4 with 64³ particles of dark matter at a = 0.6, and the table of its groups and of SUBFIND, unpacked once a test
+/// process: `snapshot_004.hdf5`, `fof_subhalo_tab_004.hdf5`. Particles stand in the order of groups and subhaloes.
+pub fn gadget4() -> PathBuf {
+    static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/gadget4_64.tar.xz")));
+    folder.path().join("gadget4_64")
+}
+
 fn unpacked(packed: &[u8]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let plain = liblzma::read::XzDecoder::new(packed);

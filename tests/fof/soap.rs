@@ -234,19 +234,22 @@ fn clumps_of_particles_are_laid_out_as_in_soap() {
     check_values(&file, "BoundSubhalo/TotalMass", &in_cgs(&catalogue, clumps, "bound_mass", &rows));
     check_values(&file, "InputHalos/PHEW/PeakDensity", &in_cgs(&catalogue, clumps, "density_peak", &rows));
     check_cells(&file, &values(&file, "InputHalos/HaloCentre"));
-    // Spheres are those of haloes, at their main clumps.
+    // Spheres are those of haloes, at their centrals.
+    let is_central = clumps.integers("is_central").expect("centrals");
     let halo_of = clumps.counts("halo").expect("haloes");
     let spheres = in_cgs(&catalogue, haloes, "mass_200_crit", &(0..haloes.n_rows()).collect::<Vec<_>>());
     let halo_ids = haloes.counts("id").expect("ids");
-    let sphere = |row: &usize| halo_ids.binary_search(&ids[*row]).map_or(0.0, |halo| spheres[halo]);
+    let halo_row = |row: usize| halo_ids.binary_search(&halo_of[row]).expect("a halo");
+    let sphere = |row: &usize| if is_central[*row] == 1 { spheres[halo_row(*row)] } else { 0.0 };
     check_values(&file, "SO/200_crit/TotalMass", &rows.iter().map(sphere).collect::<Vec<_>>());
     let (host, rank) = (values(&file, "SOAP/HostHaloIndex"), values(&file, "SOAP/SubhaloRankByBoundMass"));
     let (central, mass) =
         (values(&file, "InputHalos/IsCentral"), clumps.reals("bound_mass").expect("masses"));
     for (i, row) in rows.iter().enumerate() {
-        let is_main = halo_of[*row] == ids[*row];
+        let is_main = is_central[*row] == 1;
         assert_eq!((central[i] == 1.0, host[i] == i as f64), (is_main, is_main));
-        assert_eq!(found[host[i] as usize], halo_of[*row]);
+        let host = ids.binary_search(&found[host[i] as usize]).expect("a clump");
+        assert_eq!((halo_of[host], is_central[host]), (halo_of[*row], 1));
         let heavier = |other: &&usize| halo_of[**other] == halo_of[*row] && mass[**other] > mass[*row];
         assert_eq!(rank[i] as usize, rows.iter().filter(heavier).count());
     }
@@ -389,6 +392,7 @@ fn large_numbers_and_identities_are_kept() {
         let room = Room::new();
         let mut kind = gadget::clumps(300, 5);
         kind.mass.fill(1e43 / unit);
+        kind.velocity.iter_mut().flatten().for_each(|v| *v *= 0.02);
         kind.id = (0..300).map(|i| u64::MAX - i * 1000).collect();
         let input = gadget_snapshot(&room, &kind, [3e24, unit]);
         let (catalogue, file) = written_with(&room, &input, "fof", &more, "soap");

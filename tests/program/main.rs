@@ -34,6 +34,8 @@ mod scaling;
 mod series;
 #[cfg(unix)]
 mod strange_inputs;
+#[cfg(feature = "hdf5")]
+mod subfind;
 mod tasks;
 #[cfg(feature = "numa")]
 mod topology;
