@@ -102,7 +102,8 @@ fn particles_give_what_the_command_gives() {
         field: FieldChoice::Auto,
         thresholds: Thresholds {
             density: 40.0,
-            persistence: Persistence::Ratio(3.0),
+            // The default on a mesh of particles.
+            persistence: Persistence::Ratio(1.5),
             significance: None,
             saddle: Some(200.0),
             mass: 0.0,

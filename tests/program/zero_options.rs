@@ -44,7 +44,7 @@ fn a_snapshot_of_particles_needs_nothing_else() {
             "saddle threshold  {} times the mean density of the particles, default\n",
             defaults::SADDLE.text
         ),
-        format!("relevance         {}, default\n", defaults::RELEVANCE.text),
+        format!("relevance         {}, default\n", defaults::RELEVANCE_ON_MESH.text),
     ] {
         assert!(said.contains(&line), "{said}");
     }
@@ -169,11 +169,11 @@ fn a_missing_threshold_is_explained_by_the_data() {
 #[test]
 fn the_documentation_has_the_default_thresholds() {
     let using = include_str!("../../docs/using.md");
-    for (option, default) in [
-        ("density", defaults::DENSITY.text),
-        ("saddle", defaults::SADDLE.text),
-        ("relevance", defaults::RELEVANCE.text),
-    ] {
+    let (relevance, on_mesh) = (defaults::RELEVANCE.text, defaults::RELEVANCE_ON_MESH.text);
+    let relevance = format!("{relevance}; {on_mesh} on a mesh of particles");
+    for (option, default) in
+        [("density", defaults::DENSITY.text), ("saddle", defaults::SADDLE.text), ("relevance", &relevance)]
+    {
         let row = format!("| `--{option}-threshold` | {default} |");
         assert!(using.contains(&row), "docs/using.md lacks {row}");
     }
