@@ -73,7 +73,7 @@ fn mistyped_command_lines_are_one_line() {
         "it or --quiet, not both",
     );
     refused_with(&["phew"], "phew needs an input; give INPUT or");
-    refused_with(&["phew", "in", "-o", "out.hdf5"], "phew needs a density threshold");
+    refused_with(&["phew", "in", "-o", "out.hdf5"], "in: there is no such file or folder");
     refused_with(&["phew", "in", "--density-threshold", "80"], "phew needs an output");
     refused_with(&["phew", "in", "-o", "x", "--density-threshold", "80", "--plot", "x.gif"], ".png or .svg");
     refused_with(&["phew", "in", "-o", "x", "--density-threshold", "--quiet"], "expected a number");

@@ -257,7 +257,7 @@ fn mistakes_are_one_line_and_leave_nothing() {
         (whole(&["--ranks", "2", "--relevance-threshold=-1"]), &["--relevance-threshold: `-1`"]),
         (
             ["scaling", "phew", "--input", &input, "-o", &to, "--ranks", "1"].to_vec(),
-            &["phew needs a density threshold"],
+            &["no density threshold is given"],
         ),
         (
             [&["scaling", "phew", "--input", &none, "-o", &to, "--ranks", "1"][..], &PHEW].concat(),

@@ -141,7 +141,7 @@ fn satellites_of_subfind_are_found() {
     let haloes = table(&catalogue, "haloes");
     let [bound, mass] = ["bound_mass", "mass_200_crit"].map(|name| haloes.reals(name).expect("masses"));
     assert!(
-        bound.iter().zip(&mass).all(|(bound, mass)| *bound == 0.0 || *mass > 0.0),
+        bound.iter().zip(mass).all(|(bound, mass)| *bound == 0.0 || *mass > 0.0),
         "each bound halo has a sphere"
     );
 }

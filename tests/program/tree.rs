@@ -397,15 +397,16 @@ fn objects_of_a_copy_go_on_as_themselves() {
         let n_bound = objects.integers("n_bound").expect("counts");
         let mut bound: Vec<(i64, i64)> =
             objects.integers(id).expect("ids").into_iter().zip(n_bound).collect();
+        // Objects without members make no nodes.
+        bound.retain(|(_, n)| *n > 0);
         bound.sort_unstable();
         let n = bound.len();
-        assert!(bound.iter().filter(|(_, n)| *n > 0).count() > 3, "{table}: bound objects");
+        assert!(n > 3, "{table}: bound objects");
         let (object, descendant, fate) =
             (nodes(&tree, "object"), nodes(&tree, "descendant"), nodes(&tree, "fate"));
         assert_eq!(object.len(), 2 * n);
-        for (i, (id, n_bound)) in bound.iter().enumerate() {
-            let expected = if *n_bound > 0 { ((i + n) as i64, 0) } else { (-1, 4) };
-            assert_eq!((object[i], (descendant[i], fate[i])), (*id, expected));
+        for (i, (id, _)) in bound.iter().enumerate() {
+            assert_eq!((object[i], (descendant[i], fate[i])), (*id, ((i + n) as i64, 0)));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Thresholds of clumps and haloes.
 
 use super::Command::{Phew, Recut};
+use super::Heading::Particles;
 use super::opt::{Opt, OptionKind, ROW};
 use inselberg::phew::defaults;
 
@@ -70,14 +71,15 @@ pub(super) const THRESHOLDS: &[Opt] = &[
     Opt {
         name: "significance-threshold",
         key: "significance_threshold",
+        heading: Particles,
         kind: OptionKind::Real,
         example: "0",
         commands: &[Phew],
-        help: "Least significance of a peak in a density of particles; default: 3, none with --compat ramses",
+        help: "Least significance of a peak in a density of particles; 3 by default",
         doc: "The significance is the excess of mass above the saddle of a peak, in standard deviations of the shot noise of \
               particles. A peak below the threshold is noise if less than 0.02 of the mass of its clump is above its saddle, and \
               in any case below 1. \
-              0: no peak is noise for that reason. Only for densities that are made of particles.",
+              0: no peak is noise for that reason. Only for densities that are made of particles, and not with --compat ramses.",
         ..ROW
     },
     Opt {
