@@ -65,14 +65,14 @@ fn moved(mut columns: MemberColumns, place: [f64; 3], velocity: [f64; 3]) -> Mem
 #[test]
 fn a_merger_keeps_its_mass() {
     let mut random = Random::new(60);
-    for (speed, distance) in [(0.5, 3.0), (0.8, 2.0), (0.3, 5.0)] {
+    for (speed, distance) in [(0.3, 3.0), (0.4, 2.0), (0.2, 5.0)] {
         let one = moved(hernquist(1500, 20.0, &mut random), [-distance, 0.0, 0.0], [0.0, speed, 0.0]);
         let other = moved(hernquist(1500, 20.0, &mut random), [distance, 0.0, 0.0], [0.0, -speed, 0.0]);
         let members = members(joined([one, other]));
         let found = unbound_from(&members, [-distance, 0.0, 0.0], false, &GRAVITY);
         check(&members, &found, &GRAVITY);
         assert!(
-            found.bound.len() > 2500,
+            found.bound.len() > 2700,
             "speed {speed}, distance {distance}: {} of 3000",
             found.bound.len()
         );
