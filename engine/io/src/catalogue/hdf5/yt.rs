@@ -206,10 +206,10 @@ mod tests {
     fn ages_are_those_of_closed_forms() {
         let hubble_time = 3.085_677_581e19 / 70.0;
         let of_matter = cosmic_time(&Cosmology { aexp: 0.25, h0: 70.0, ..Cosmology::default() });
-        assert!((of_matter / (2.0 / 3.0 * 0.125 * hubble_time) - 1.0).abs() < 1e-12);
+        assert!((of_matter / (2.0 / 3.0 * 0.125 * hubble_time) - 1.0).abs() < 1e-8);
         let flat = cosmic_time(&Cosmology { h0: 70.0, omega_m: 0.3, omega_l: 0.7, ..Cosmology::default() });
         let exact = 2.0 / 3.0 * (0.7f64 / 0.3).sqrt().asinh() / 0.7f64.sqrt() * hubble_time;
-        assert!((flat / exact - 1.0).abs() < 1e-9, "{flat} {exact}");
+        assert!((flat / exact - 1.0).abs() < 1e-8, "{flat} {exact}");
     }
 
     #[test]
