@@ -48,7 +48,7 @@ fn found(command: &str, more: &[&str]) -> Catalogue {
 }
 
 /// The members of each clump or group.
-fn members<'a>(catalogue: &'a Catalogue, owner: &str) -> BTreeMap<u64, BTreeSet<u64>> {
+fn members(catalogue: &Catalogue, owner: &str) -> BTreeMap<u64, BTreeSet<u64>> {
     let of = table(catalogue, "members");
     let mut all: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for (owner, id) in
