@@ -18,7 +18,11 @@ impl BoundColumn {
 
 const BASIC: &[BoundColumn] = &[
     real("bound_mass", MASS, "mass of the bound particles", |p| total(p).mass),
-    place("most_bound_position", "position of the most bound particle", |p| Some(p.halo_centre)),
+    place(
+        "most_bound_position",
+        "position of the bound particle with the lowest potential: the centre",
+        |p| Some(p.halo_centre),
+    ),
     place("bound_centre_of_mass", "centre of mass of the bound particles", |p| Some(total(p).centre_of_mass)),
     vector("bound_velocity", VELOCITY, "velocity of the centre of mass of the bound particles", |p| {
         total(p).velocity
@@ -38,18 +42,15 @@ const BASIC: &[BoundColumn] = &[
     real(
         "maximum_circular_velocity",
         VELOCITY,
-        "greatest sqrt(G M(<r) / r) of the bound particles about the most bound one; r at least the softening",
+        "greatest sqrt(G M(<r) / r) of the bound particles about the centre; r at least the softening",
         |p| p.maximum_circular_velocity.velocity,
     ),
     real("maximum_circular_velocity_radius", LENGTH, "radius of the maximum circular velocity", |p| {
         p.maximum_circular_velocity.radius
     }),
-    real(
-        "half_mass_radius",
-        LENGTH,
-        "radius about the most bound particle with half of the bound mass",
-        |p| p.half_mass_radius.of(Component::Total),
-    ),
+    real("half_mass_radius", LENGTH, "radius about the centre with half of the bound mass", |p| {
+        p.half_mass_radius.of(Component::Total)
+    }),
 ];
 
 const MORE: &[BoundColumn] = &[
@@ -59,7 +60,7 @@ const MORE: &[BoundColumn] = &[
     count("n_bound_dark_matter", "number of bound dark-matter particles", |p| p.number[1]),
     count("n_bound_gas", "number of bound gas cells, or gas particles", |p| p.number[0]),
     count("n_bound_stars", "number of bound stars", |p| p.number[4]),
-    real("enclose_radius", LENGTH, "distance of the farthest bound particle from the most bound one", |p| {
+    real("enclose_radius", LENGTH, "distance of the farthest bound particle from the centre", |p| {
         p.enclose_radius
     }),
     real(
@@ -98,7 +99,7 @@ const MORE: &[BoundColumn] = &[
     vector(
         "angular_momentum",
         ANGULAR_MOMENTUM,
-        "angular momentum of the bound particles about the most bound one, in the frame of their centre of mass",
+        "angular momentum of the bound particles about the centre, in the frame of their centre of mass",
         |p| total(p).angular_momentum,
     ),
     vector(

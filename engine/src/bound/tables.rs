@@ -92,7 +92,7 @@ impl BoundTables<'_> {
         }
         let places = self.found.haloes.places(rows);
         let spheres: Vec<_> = places.iter().map(|i| self.found.spheres[*i]).collect();
-        sphere_columns(&spheres, "its most bound particle")
+        sphere_columns(&spheres, "its bound particle with the lowest potential")
     }
 
     /// The table of members, if it is wanted.

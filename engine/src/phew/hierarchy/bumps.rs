@@ -18,7 +18,7 @@ use inselberg_kernels::sum::{FixedSum, Quantum};
 /// Mass of patches of a clump, for the owner of its peak.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct ClumpMass {
+struct PersistentMass {
     mass: FixedSum,
     clump: PeakName,
     /// Always 0.
@@ -52,7 +52,7 @@ fn masses_of_clumps(noise: Noise, comm: &Comm) -> Result<Vec<f64>, CommError> {
     }
     let sent: Vec<(ClumpAt, FixedSum)> = followed.clumps.into_iter().zip(sums).collect();
     let record = |(at, mass): &(ClumpAt, FixedSum)| {
-        (Rank(at.cutter), ClumpMass { mass: *mass, clump: at.clump, unused: 0 })
+        (Rank(at.cutter), PersistentMass { mass: *mass, clump: at.clump, unused: 0 })
     };
     let mut all = vec![FixedSum::default(); peaks.len()];
     for of_clump in comm.exchange(grouped(&sent, record))?.into_iter().flat_map(|(_, list)| list) {

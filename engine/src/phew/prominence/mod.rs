@@ -94,7 +94,7 @@ pub struct PatchElders<'a> {
 /// The sums of a peak, for its owner.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct SentSums {
+struct ElderSums {
     sums: PartSums,
     name: PeakName,
     /// Always 0.
@@ -129,8 +129,8 @@ impl<'a> PatchElders<'a> {
     ) -> Result<Vec<PeakProminence>, CommError> {
         self.tree.add_up(&mut parts, |elder, dying| elder.merge(dying));
         let foreign = self.tree.of_foreign(&parts);
-        let mut sent: Vec<SentSums> =
-            foreign.map(|(name, sums)| SentSums { sums: *sums, name, unused: 0 }).collect();
+        let mut sent: Vec<ElderSums> =
+            foreign.map(|(name, sums)| ElderSums { sums: *sums, name, unused: 0 }).collect();
         sent.sort_unstable_by_key(|of| (of.name.owner(), of.name));
         let received = comm.exchange(crate::exchange::grouped(&sent, |of| (Rank(of.name.owner()), *of)))?;
         for of in received.into_iter().flat_map(|(_, list)| list) {
