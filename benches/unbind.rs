@@ -123,7 +123,12 @@ fn measure(haloes: &[SampleHalo]) -> ([f64; 6], f64) {
 fn unbound(members: &HaloMembers, halo: &SampleHalo, scratch: &mut UnbindScratch) -> BoundHierarchy {
     let clump_of: Vec<u32> = members.entries().iter().map(|entry| halo.clump[*entry as usize]).collect();
     let parent = [None, Some(0), Some(0), Some(0)];
-    let tree = ClumpTree { clump_of: &clump_of, parent: &parent[..halo.centre.len()], centre: &halo.centre };
+    let tree = ClumpTree {
+        clump_of: &clump_of,
+        parent: &parent[..halo.centre.len()],
+        centre: &halo.centre,
+        whole: None,
+    };
     unbind_hierarchy(members, &tree, &GRAVITY, &UnbindRules::default(), scratch).expect("a tree")
 }
 

@@ -10,7 +10,9 @@ use inselberg_kernels::bound::unbind::hierarchy::{
 use inselberg_kernels::bound::unbind::ramses::{
     RamsesPeak, RamsesUnbindRules, unbind_ramses, unbind_ramses_slices,
 };
-use inselberg_kernels::bound::unbind::{PotentialMethod, UnbindCall, UnbindRules, UnbindScratch};
+use inselberg_kernels::bound::unbind::{
+    BoundMembers, PotentialMethod, UnbindCall, UnbindRules, UnbindScratch,
+};
 use inselberg_kernels::bound::{Gravity, HaloMembers};
 
 /// Passes end when the speed of a clump changes by less than this part: RAMSES's default of `conv_limit`.
@@ -43,6 +45,8 @@ pub struct RamsesUnits {
 pub struct SlicedClump<'a, S> {
     /// The clump.
     pub clump: &'a HaloClump,
+    /// What is bound to the halo as a whole, if the clump begins with it.
+    pub whole: Option<&'a BoundMembers>,
     /// Its centre, relative to the same point as the members.
     pub centre: [f64; 3],
     /// Whether it lies within another clump.
@@ -123,11 +127,12 @@ impl UnbindMethod {
         of: &SlicedClump<S>,
         scratch: &mut UnbindScratch,
     ) -> Result<UnboundClump, S::Error> {
-        let SlicedClump { clump, centre, is_within, gravity, slices } = *of;
+        let SlicedClump { clump, whole, centre, is_within, gravity, slices } = *of;
         match self {
             Self::Energies(rules) => {
                 let call = UnbindCall { gravity, rules, slices };
-                unbind_candidates(members, &ListedClump { list, peak: centre, is_within }, &call, scratch)
+                let clump = ListedClump { list, whole, peak: centre, is_within };
+                unbind_candidates(members, &clump, &call, scratch)
             }
             Self::Ramses(units) => {
                 let peak = RamsesPeak { centre, border: border(clump), is_main: clump.id == clump.halo };

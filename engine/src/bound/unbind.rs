@@ -168,8 +168,8 @@ impl Unbinder<'_> {
 
     /// The central clump once all are unbound, from the bound mass of each.
     pub fn central(&self, parents: &[Option<u32>], bound_mass: &[f64]) -> u32 {
-        let first = parents.iter().position(Option::is_none).expect("a tree has a root") as u32;
-        heaviest(bound_mass).filter(|_| self.follows_mass()).unwrap_or(first)
+        let root = root_of(parents) as u32;
+        heaviest(bound_mass).filter(|_| self.follows_mass()).unwrap_or(root)
     }
 
     /// Appends the chosen properties of a clump; 0 throughout where nothing is bound.
@@ -215,6 +215,11 @@ impl Unbinder<'_> {
     }
 }
 
+/// The clump that merges into no other one.
+pub fn root_of(parents: &[Option<u32>]) -> usize {
+    parents.iter().position(Option::is_none).expect("a tree has a root")
+}
+
 /// A halo with its clumps, the main one first.
 struct HaloTask<'a> {
     clumps: &'a [HaloClump],
@@ -230,11 +235,13 @@ impl HaloTask<'_> {
         let clump_of: Vec<u32> =
             members.entries().iter().map(|i| place(self.particles[*i as usize].clump) as u32).collect();
         let (parent, centre) = (self.unbinder.parents(self.clumps), self.shell_centres(&members));
-        let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre };
+        let whole = self.whole(&members, &parent, scratch);
+        let bound = whole.as_ref().map(|whole| &whole.bound);
+        let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre, whole: bound };
         let found = self.bound_hierarchy(&members, &tree, scratch);
         let mut bound = BoundHaloes::default();
         self.append_clumps(&members, &tree, &found, &mut bound);
-        self.append_halo(&members, scratch, &mut bound);
+        self.append_halo(&members, whole.as_ref(), &mut bound);
         Ok(bound)
     }
 
@@ -252,7 +259,7 @@ impl HaloTask<'_> {
             && let Some(heir) = found.heir(members, tree)
         {
             let call = UnbindCall { gravity, rules, slices: &Whole };
-            let Ok(()) = found.unbind_heir(members, heir, tree.centre[heir as usize], &call, scratch);
+            let Ok(()) = found.unbind_heir(members, heir, tree, &call, scratch);
         }
         found
     }
@@ -282,22 +289,34 @@ impl HaloTask<'_> {
         }
     }
 
-    /// Appends the row of the halo as a whole. Its candidates are those of all its clumps.
-    fn append_halo(&self, members: &HaloMembers, scratch: &mut UnbindScratch, to: &mut BoundHaloes) {
-        let (Unbinder { gravity, method, .. }, main) = (self.unbinder, &self.clumps[0]);
-        let first = to.clumps.len() - self.clumps.len();
-        let central =
-            first + to.clumps[first..].iter().position(|clump| clump.is_central > 0).expect("a central");
-        let row = match method.energy_rules().filter(|_| self.clumps.len() > 1) {
-            Some(rules) => {
-                let (all, peak) = (members.all(), self.relative_to_peak(self.clumps[central - first].peak));
-                let candidates = Candidates { list: &all, handed: &[], peak, is_within: false };
-                let whole = unbind(members, &candidates, gravity, rules, scratch);
-                let row = self.row(members, &whole, main, &mut to.halo_values);
+    /// What is bound to the halo as a whole. Its candidates are those of all its clumps. `None` where that is what is bound to its
+    /// one clump.
+    fn whole(
+        &self,
+        members: &HaloMembers,
+        parent: &[Option<u32>],
+        scratch: &mut UnbindScratch,
+    ) -> Option<Unbinding> {
+        let rules = self.unbinder.method.energy_rules().filter(|_| self.clumps.len() > 1)?;
+        let all = members.all();
+        let peak = self.relative_to_peak(self.clumps[root_of(parent)].peak);
+        let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within: false };
+        Some(unbind(members, &candidates, &self.unbinder.gravity, rules, scratch))
+    }
+
+    /// Appends the row of the halo as a whole; that of its central clump, if it was not unbound as a whole.
+    fn append_halo(&self, members: &HaloMembers, whole: Option<&Unbinding>, to: &mut BoundHaloes) {
+        let main = &self.clumps[0];
+        let row = match whole {
+            Some(whole) => {
+                let row = self.row(members, whole, main, &mut to.halo_values);
                 let Ok(mass) = whole.bound.mass(members, &Whole);
                 BoundClump { n_bound_inclusive: row.n_bound, mass_inclusive: mass + 0.0, ..row }
             }
             None => {
+                let first = to.clumps.len() - self.clumps.len();
+                let is_central = |clump: &BoundClump| clump.is_central > 0;
+                let central = first + to.clumps[first..].iter().position(is_central).expect("a central");
                 let n_values = to.values.len() / to.clumps.len();
                 to.halo_values.extend_from_slice(&to.values[central * n_values..(central + 1) * n_values]);
                 to.clumps[central]

@@ -183,7 +183,7 @@ impl NestedLists {
         parent: &[Option<u32>],
     ) -> Result<Self, ClumpTreeError> {
         let centre = vec![[0.0; 3]; parent.len()];
-        let tree = ClumpTree { clump_of, parent, centre: &centre };
+        let tree = ClumpTree { clump_of, parent, centre: &centre, whole: None };
         let children_first = tree.children_first(members.order())?;
         let mut own = vec![Vec::new(); parent.len()];
         let in_clumps = (0..).zip(clump_of).filter(|(_, clump)| **clump != NO_CLUMP);

@@ -191,6 +191,8 @@ pub struct Structure {
     pub volume: f64,
     /// Mass.
     pub mass: f64,
+    /// Mass of the clump with this identifier alone, also where the others are those of its halo.
+    pub patch_mass: f64,
     /// Peak density.
     pub rho_peak: f64,
     /// Least density.

@@ -12,7 +12,7 @@ use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns};
 
 fn unbound_from(members: &HaloMembers, peak: [f64; 3], is_within: bool, gravity: &Gravity) -> Unbinding {
     let all = members.all();
-    let candidates = Candidates { list: &all, handed: &[], peak, is_within };
+    let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within };
     unbind(members, &candidates, gravity, &UnbindRules::default(), &mut UnbindScratch::default())
 }
 
@@ -175,13 +175,13 @@ fn the_heaviest_clump_gets_what_no_clump_holds() {
     let radius = |i: usize| columns.position[i].iter().map(|x| x * x).sum::<f64>().sqrt();
     let clump_of: Vec<u32> = (0..members.len()).map(|i| u32::from(radius(i) > 0.2)).collect();
     let tree_of = |parent: &[Option<u32>; 2]| {
-        let tree = ClumpTree { clump_of: &clump_of, parent, centre: &[[0.0; 3]; 2] };
+        let tree = ClumpTree { clump_of: &clump_of, parent, centre: &[[0.0; 3]; 2], whole: None };
         let mut scratch = UnbindScratch::default();
         let mut found = unbind_hierarchy(&members, &tree, &GRAVITY, &UnbindRules::default(), &mut scratch)
             .expect("a tree");
         let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
         if let Some(heir) = found.heir(&members, &tree) {
-            let Ok(()) = found.unbind_heir(&members, heir, [0.0; 3], &call, &mut scratch);
+            let Ok(()) = found.unbind_heir(&members, heir, &tree, &call, &mut scratch);
         }
         let n_of_clumps: Vec<usize> = found.clumps.iter().map(|clump| clump.bound.len()).collect();
         assert_eq!(n_of_clumps.iter().sum::<usize>() + found.unbound.len(), members.len());

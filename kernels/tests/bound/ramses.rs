@@ -20,7 +20,8 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
         .for_each(|i| columns.velocity[i] = [if i % 20 == 0 { 40.0 } else { -40.0 }, 0.0, 0.0]);
     let members = members(columns);
     let clump_of: Vec<u32> = members.entries().iter().map(|entry| u32::from(*entry < 2000)).collect();
-    let tree = ClumpTree { clump_of: &clump_of, parent: &[None, Some(0)], centre: &[[0.0; 3]; 2] };
+    let tree =
+        ClumpTree { clump_of: &clump_of, parent: &[None, Some(0)], centre: &[[0.0; 3]; 2], whole: None };
     let result = unbind_ramses(&members, &tree, &[None; 2], &GRAVITY, &OPEN).expect("a tree");
     assert!(result.unbound.is_empty());
     let [main, lower] = &result.clumps[..] else { panic!("two clumps") };
@@ -70,7 +71,12 @@ fn three_deep(mut columns: MemberColumns, of_second: impl Fn(usize) -> [f64; 3])
 fn clumps_without_bound_particles_are_silent() {
     let fast = |i: usize| [if i.is_multiple_of(2) { 60.0 } else { -20.0 }, 0.0, 0.0];
     let (members, clump_of) = three_deep(plummer(1500, 2.0, &mut Random::new(4)), fast);
-    let tree = ClumpTree { clump_of: &clump_of, parent: &[None, Some(0), Some(1)], centre: &[[0.0; 3]; 3] };
+    let tree = ClumpTree {
+        clump_of: &clump_of,
+        parent: &[None, Some(0), Some(1)],
+        centre: &[[0.0; 3]; 3],
+        whole: None,
+    };
     let found = unbind_ramses(&members, &tree, &[None; 3], &GRAVITY, &OPEN).expect("a tree");
     let n_bound: Vec<usize> = found.clumps.iter().map(|clump| clump.bound.len()).collect();
     assert_eq!(n_bound[2], 0);
@@ -86,7 +92,12 @@ fn silent_particles_count_where_no_others_are() {
     let velocity = columns.velocity.clone();
     let (members, mut clump_of) = three_deep(columns, |i| velocity[i]);
     clump_of.iter_mut().filter(|clump| **clump == 1).for_each(|clump| *clump = 0);
-    let tree = ClumpTree { clump_of: &clump_of, parent: &[None, Some(0), Some(1)], centre: &[[0.0; 3]; 3] };
+    let tree = ClumpTree {
+        clump_of: &clump_of,
+        parent: &[None, Some(0), Some(1)],
+        centre: &[[0.0; 3]; 3],
+        whole: None,
+    };
     let border = [None, None, Some(0.0)];
     let found = unbind_ramses(&members, &tree, &border, &GRAVITY, &OPEN).expect("a tree");
     assert_eq!(found.clumps[2].bound.len(), 0);
@@ -109,8 +120,12 @@ fn ramses_measures_over_periodic_images() {
                 0.0,
             ]
         });
-        let tree =
-            ClumpTree { clump_of: &clump_of, parent: &[None, Some(0), Some(1)], centre: &[[0.0; 3]; 3] };
+        let tree = ClumpTree {
+            clump_of: &clump_of,
+            parent: &[None, Some(0), Some(1)],
+            centre: &[[0.0; 3]; 3],
+            whole: None,
+        };
         let rules = RamsesUnbindRules { period, ..OPEN };
         let border = [None, Some(1.5), Some(1.0)];
         let found = unbind_ramses(&members, &tree, &border, &GRAVITY, &rules).expect("a tree");

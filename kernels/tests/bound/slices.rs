@@ -63,7 +63,7 @@ fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[us
     let gravity = &Gravity { g: 43.0, hubble_flow: 0.1 };
     let members = HaloMembers::in_blocks(columns.clone(), block).expect("members");
     let all = members.all();
-    let candidates = Candidates { list: &all, handed: &[], peak: [0.1; 3], is_within: false };
+    let candidates = Candidates { list: &all, handed: &[], whole: None, peak: [0.1; 3], is_within: false };
     let whole = unbind(&members, &candidates, gravity, rules, &mut UnbindScratch::default());
     let expected: Found = (
         bound_bits(&members, &whole.bound),
@@ -76,7 +76,8 @@ fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[us
             let members = sliced(columns, block, slices);
             let call = UnbindCall { gravity, rules, slices };
             let all = members.all();
-            let candidates = Candidates { list: &all, handed: &[], peak: [0.1; 3], is_within: false };
+            let candidates =
+                Candidates { list: &all, handed: &[], whole: None, peak: [0.1; 3], is_within: false };
             let Ok(found) = unbind_slices(&members, &candidates, &call, &mut UnbindScratch::default());
             assert_eq!(found.bound.len() + found.unbound.len(), all.len());
             let Ok(properties) = bound_properties_of_slices(&members, &found.bound, gravity, slices);

@@ -17,7 +17,9 @@ use crate::bound::frame::HaloFrame;
 use crate::bound::method::SlicedClump;
 use crate::bound::rank_slices::RankSlices;
 use crate::bound::rows::HaloClump;
-use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle, BoundPiece, ShellCentre, Unbinder};
+use crate::bound::unbind::{
+    BoundClump, BoundHaloes, BoundParticle, BoundPiece, ShellCentre, Unbinder, root_of,
+};
 use crate::bound::workers::SpanningHalo;
 use crate::exchange::bundle::{SendBuffers, all_records};
 use bytemuck::{Pod, Zeroable};
@@ -84,6 +86,8 @@ struct SpanningClumps<'a> {
     clumps: &'a [HaloClump],
     /// The clump to which each hands its losers.
     parent: Vec<Option<u32>>,
+    /// The members of this slice that are bound to the halo as a whole, if it was unbound as one.
+    whole: Option<BoundMembers>,
     /// The centre of the shells of each.
     centres: Vec<[f64; 3]>,
     frame: HaloFrame,
@@ -120,16 +124,16 @@ pub fn unbind_spanning(
         true => vec![shrinking_sphere_of_slices(&sliced.members, &slices)?; clumps.len()],
         false => clumps.iter().map(|clump| frame.relative(unbinder.method.centre(clump))).collect(),
     };
-    let (rows, pieces) = (Vec::new(), Vec::new());
-    let mut work = SpanningClumps { unbinder, clumps, parent, centres, frame, limit, rows, pieces };
+    let (whole, rows, pieces) = (None, Vec::new(), Vec::new());
+    let mut work = SpanningClumps { unbinder, clumps, parent, whole, centres, frame, limit, rows, pieces };
     // The particles of a clump that is not listed belong to the main clump.
     let mut lists: Vec<Vec<ClumpMember>> = vec![Vec::new(); clumps.len()];
     for (member, clump) in (0..).zip(&sliced.clump) {
         lists[place(*clump)].push(ClumpMember::candidate(member));
     }
+    work.unbind_halo(&sliced, &slices)?;
     let kept = work.unbind(lists, &sliced, &slices)?;
     let central = work.settle_central(kept, &sliced, &slices)?;
-    work.unbind_halo(central, &sliced, &slices)?;
     drop(sliced);
     work.bring_home(halo.home, central, comm, to)
 }
@@ -185,7 +189,8 @@ impl SpanningClumps<'_> {
         halo: &SlicedHalo,
         slices: &RankSlices,
     ) -> Result<Vec<(u32, ClumpMember)>, CommError> {
-        let (large, small): (Vec<_>, Vec<_>) = clumps.iter().partition(|(_, n)| *n >= self.limit);
+        let (large, small): (Vec<_>, Vec<_>) =
+            clumps.iter().partition(|(clump, n)| *n >= self.limit || self.begins_with_halo(*clump));
         let mut handed = match small.is_empty() {
             true => Vec::new(),
             false => self.unbind_whole(&small, lists, halo, slices)?,
@@ -195,6 +200,11 @@ impl SpanningClumps<'_> {
             handed.extend(of_clump.into_iter().map(|listed| (clump, listed)));
         }
         Ok(handed)
+    }
+
+    /// Whether a clump begins with what is bound to the halo as a whole, which is in slices.
+    fn begins_with_halo(&self, clump: u32) -> bool {
+        self.parent[clump as usize].is_none() && self.whole.is_some()
     }
 
     /// Collective: finds the central clump. If that is not the one to which all losers went, it gets what no clump holds as further
@@ -224,7 +234,8 @@ impl SpanningClumps<'_> {
 
     /// Collective: the mass that is bound to each clump. One gathering.
     fn masses(&self, slices: &RankSlices) -> Result<Vec<f64>, CommError> {
-        let own: Vec<ClumpMass> = self.rows.iter().map(|row| row.number).collect();
+        let numbers = self.rows.iter().map(|row| row.number);
+        let own: Vec<ClumpMass> = numbers.filter(|number| number.clump != u64::from(WHOLE_HALO)).collect();
         let mut masses = vec![0.0; self.clumps.len()];
         for ClumpMass { clump, mass } in slices.gather(&own)?.into_iter().flatten() {
             masses[clump as usize] = mass;
@@ -232,18 +243,19 @@ impl SpanningClumps<'_> {
         Ok(masses)
     }
 
-    /// Collective: unbinds the halo as a whole. Its candidates are those of all its clumps.
-    fn unbind_halo(&mut self, central: u32, halo: &SlicedHalo, slices: &RankSlices) -> Result<(), CommError> {
+    /// Collective: unbinds the halo as a whole, if it has several clumps. Its candidates are those of all.
+    fn unbind_halo(&mut self, halo: &SlicedHalo, slices: &RankSlices) -> Result<(), CommError> {
         let Some(rules) = self.unbinder.method.energy_rules().filter(|_| self.clumps.len() > 1) else {
             return Ok(());
         };
         let (members, gravity, all) = (&halo.members, &self.unbinder.gravity, halo.members.all());
-        let peak = self.frame.relative(self.clumps[central as usize].peak);
-        let candidates = Candidates { list: &all, handed: &[], peak, is_within: false };
+        let peak = self.frame.relative(self.clumps[root_of(&self.parent)].peak);
+        let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within: false };
         let call = UnbindCall { gravity, rules, slices };
         let found = unbind_slices(members, &candidates, &call, &mut UnbindScratch::default())?;
         let row = self.row_of_slices(WHOLE_HALO, &found, halo, slices)?;
         self.rows.extend(row);
+        self.whole = Some(found.bound);
         Ok(())
     }
 
@@ -273,7 +285,8 @@ impl SpanningClumps<'_> {
         let Unbinder { method, gravity, .. } = self.unbinder;
         let (of, centre) = (&self.clumps[clump as usize], self.centres[clump as usize]);
         let is_within = self.parent[clump as usize].is_some();
-        let of = SlicedClump { clump: of, centre, is_within, gravity, slices };
+        let whole = self.whole.as_ref().filter(|_| self.begins_with_halo(clump));
+        let of = SlicedClump { clump: of, whole, centre, is_within, gravity, slices };
         method.unbind_clump(members, list, &of, scratch)
     }
 

@@ -195,7 +195,7 @@ impl MemberWork<'_> {
 
 fn rows_of(structures: &Structures) -> HaloRows {
     let row = |of: &Structure| {
-        let Structure { halo, id, parent, mass, peak, peak_refined, .. } = *of;
+        let Structure { halo, id, parent, patch_mass: mass, peak, peak_refined, .. } = *of;
         HaloClump { halo, id, parent, mass, peak, peak_refined, border: f64::INFINITY }
     };
     HaloRows {

@@ -361,6 +361,7 @@ impl<'a> RowTotals<'a> {
             n_cells: own.patch.n_cells,
             volume: totals.volume,
             mass: totals.mass,
+            patch_mass: totals.mass,
             rho_peak: row.rho_peak,
             rho_min: own.patch.rho_min,
             peak: self.space.place(own.head),

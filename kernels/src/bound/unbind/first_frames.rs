@@ -11,11 +11,16 @@
 //!     half of it                 [         ]                                 mean: about c; binds most of c
 //! ```
 //!
-//! A core is tried only if it binds more mass at first, in the potential of all candidates, than the best one kept at the end.
-//! Potentials only rise, so another core hardly wins.
+//! Cores are tried from the one on that binds most mass at first, in the potential of all candidates. Potentials only rise, so one
+//! that binds less at first than the best one kept at the end hardly wins. One that consists of what the best one has kept ends in the
+//! same set. Neither is tried.
+//!
+//! In a clump within another one the mean of all is tried among the cores, in the same order.
 
-use super::super::slices::{BlockSums, Slices};
+use super::super::slices::{BlockSums, Slices, smallest_of};
+
 use super::ClumpTask;
+use super::passes::Passes;
 use super::rest_frame::{ListedMembers, RestFrame};
 
 /// Fewest members of a core.
@@ -24,9 +29,18 @@ const FEWEST: u64 = 20;
 /// Part of the candidates in the largest core: one in so many.
 const PART: u64 = 10;
 
+/// A core of which this part is held already ends in the same set.
+const HELD: f64 = 0.9;
+
 /// Members of the largest core of so many.
 pub(super) fn core_of(number: u64) -> u64 {
     (number / PART).max(FEWEST)
+}
+
+/// The numbers of members of the cores of so many, the largest first; none if that is all.
+fn core_sizes(number: u64) -> Vec<u64> {
+    let halves = std::iter::successors(Some(core_of(number)), |n| (*n > FEWEST).then(|| (n / 2).max(FEWEST)));
+    halves.filter(|n| *n < number).collect()
 }
 
 /// A frame in which passes begin.
@@ -46,26 +60,72 @@ impl FirstFrame {
         let most = masses_of(of, &[frame], |_, _| true)?[0];
         Ok(Self { frame, is_core: false, most })
     }
+}
 
-    /// The frames of cores, from the one on that binds most at first; equals from the largest core on. `potential` is that of all
-    /// candidates.
-    pub fn of_cores<S: Slices>(of: &ClumpTask<S>, potential: &[f64]) -> Result<Vec<Self>, S::Error> {
-        let largest = core_of(of.number);
-        if largest >= of.number {
-            return Ok(Vec::new());
+/// The cores of the candidates of a clump; of one within another clump all of them count as a core.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Cores {
+    /// The depth of each candidate.
+    depth: Vec<f64>,
+    /// Those that are still to be tried, the one that binds most at first last; of equals the largest core.
+    waiting: Vec<Core>,
+}
+
+/// A core: the candidates with no more than this depth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Core {
+    first: FirstFrame,
+    limit: f64,
+}
+
+impl Cores {
+    /// Of the candidates of a clump, with the potential of all of them.
+    pub fn new<S: Slices>(of: &ClumpTask<S>, potential: &[f64]) -> Result<Self, S::Error> {
+        let is_within = of.candidates.is_within;
+        let depth = if is_within { of.distances_from_peak() } else { potential.to_vec() };
+        let sizes = core_sizes(of.number);
+        let places: Vec<u64> = sizes.iter().map(|n| n - 1).collect();
+        let mut limits = smallest_of(of.call.slices, &mut depth.clone(), &places)?;
+        if is_within {
+            limits.insert(0, f64::INFINITY);
         }
-        let halves = std::iter::successors(Some(largest), |n| (*n > FEWEST).then(|| (n / 2).max(FEWEST)));
-        let sizes: Vec<u64> = halves.collect();
-        let frames = match of.candidates.is_within {
-            true => RestFrame::of_deepest(&of.listed(), &of.distances_from_peak(), &sizes)?,
-            false => RestFrame::of_deepest(&of.listed(), potential, &sizes)?,
-        };
+        let frames = RestFrame::of_cores(&of.listed(), &depth, &limits)?;
         let is_bound = |frame: &RestFrame, place: usize| of.energy(frame, place, potential) < 0.0;
         let masses = masses_of(of, &frames, is_bound)?;
-        let of_core = |(frame, most): (&RestFrame, &f64)| Self { frame: *frame, is_core: true, most: *most };
-        let mut cores: Vec<Self> = frames.iter().zip(&masses).map(of_core).collect();
-        cores.sort_by(|a, b| b.most.total_cmp(&a.most));
-        Ok(cores)
+        let core = |((frame, most), limit): ((&RestFrame, &f64), &f64)| Core {
+            first: FirstFrame { frame: *frame, is_core: *limit < f64::INFINITY, most: *most },
+            limit: *limit,
+        };
+        let mut waiting: Vec<Core> = frames.iter().zip(&masses).zip(&limits).map(core).rev().collect();
+        waiting.sort_by(|a, b| a.first.most.total_cmp(&b.first.most));
+        Ok(Self { depth, waiting })
+    }
+
+    /// The next core to try, if it may keep more than a mass.
+    pub fn next_above(&mut self, mass: f64) -> Option<FirstFrame> {
+        self.waiting.pop().map(|core| core.first).filter(|first| first.most > mass)
+    }
+
+    /// Forgets the cores of which nearly all members are held already.
+    pub fn forget_held<S: Slices>(&mut self, best: &Passes<S>) -> Result<(), S::Error> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let n_within = |depth: &mut dyn Iterator<Item = f64>| -> Vec<u64> {
+            let mut numbers = vec![0; self.waiting.len()];
+            for depth in depth {
+                let within = self.waiting.iter().zip(&mut numbers).filter(|(core, _)| depth <= core.limit);
+                within.for_each(|(_, number)| *number += 1);
+            }
+            numbers
+        };
+        let mut counts = n_within(&mut self.depth.iter().copied());
+        counts.extend(n_within(&mut best.places().map(|place| self.depth[place])));
+        let counts = best.task.call.slices.add(&counts)?;
+        let (all, held) = counts.split_at(self.waiting.len());
+        let mut is_new = all.iter().zip(held).map(|(all, held)| (*held as f64) < HELD * *all as f64);
+        self.waiting.retain(|_| is_new.next().expect("one per core"));
+        Ok(())
     }
 }
 

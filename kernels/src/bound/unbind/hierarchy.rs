@@ -23,7 +23,7 @@ use super::super::Gravity;
 use super::super::members::HaloMembers;
 use super::super::slices::{Slices, Whole};
 use super::clump_members::ClumpMember;
-use super::{Candidates, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind_slices};
+use super::{BoundMembers, Candidates, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind_slices};
 use std::fmt;
 
 /// In [`ClumpTree::clump_of`]: a member of no clump.
@@ -38,6 +38,8 @@ pub struct ClumpTree<'a> {
     pub parent: &'a [Option<u32>],
     /// The density peak of each clump, relative to the same point as the members.
     pub centre: &'a [[f64; 3]],
+    /// What is bound to the halo as a whole, if that is known.
+    pub whole: Option<&'a BoundMembers>,
 }
 
 /// Why a tree of clumps is refused.
@@ -205,7 +207,8 @@ pub fn unbind_hierarchy(
 ) -> Result<BoundHierarchy, ClumpTreeError> {
     let call = UnbindCall { gravity, rules, slices: &Whole };
     unbind_clumps(members, tree, |clump, list| {
-        let clump = ListedClump { list, peak: tree.centre[clump], is_within: tree.parent[clump].is_some() };
+        let (peak, is_within) = (tree.centre[clump], tree.parent[clump].is_some());
+        let clump = ListedClump { list, whole: tree.whole, peak, is_within };
         let Ok(found) = unbind_candidates(members, &clump, &call, scratch);
         found
     })
@@ -222,6 +225,8 @@ fn exclusive_mass(members: &HaloMembers, clump: &Unbinding) -> f64 {
 pub struct ListedClump<'a> {
     /// By rising number.
     pub list: &'a [ClumpMember],
+    /// What is bound to the halo as a whole, if that is known.
+    pub whole: Option<&'a BoundMembers>,
     /// The density peak, relative to the same point as the members.
     pub peak: [f64; 3],
     /// Whether it lies within another clump.
@@ -238,12 +243,12 @@ pub fn unbind_candidates<S: Slices>(
     call: &UnbindCall<S>,
     scratch: &mut UnbindScratch,
 ) -> Result<UnboundClump, S::Error> {
-    let ListedClump { list, peak, is_within } = *clump;
+    let ListedClump { list, whole, peak, is_within } = *clump;
     let of = |is_handed: bool| -> Vec<u32> {
         let listed = list.iter().filter(|listed| listed.is_handed() == is_handed);
         listed.map(|listed| listed.member).collect()
     };
-    let candidates = Candidates { list: &of(false), handed: &of(true), peak, is_within };
+    let candidates = Candidates { list: &of(false), handed: &of(true), whole, peak, is_within };
     let mut found = unbind_slices(members, &candidates, call, scratch)?;
     let handed = std::mem::take(&mut found.unbound).into_iter().map(ClumpMember::handed).collect();
     Ok(UnboundClump { found, handed })
@@ -289,7 +294,7 @@ impl BoundHierarchy {
         &mut self,
         members: &HaloMembers,
         heir: u32,
-        peak: [f64; 3],
+        tree: &ClumpTree,
         call: &UnbindCall<S>,
         scratch: &mut UnbindScratch,
     ) -> Result<(), S::Error> {
@@ -297,9 +302,10 @@ impl BoundHierarchy {
         let mut list = std::mem::take(&mut bound.bound.member);
         list.append(&mut self.unbound);
         list.sort_unstable();
+        let (whole, peak) = (tree.whole, tree.centre[heir as usize]);
         *bound = unbind_slices(
             members,
-            &Candidates { list: &list, handed: &[], peak, is_within: false },
+            &Candidates { list: &list, handed: &[], whole, peak, is_within: false },
             call,
             scratch,
         )?;

@@ -16,6 +16,7 @@
 //! | step | file |
 //! |---|---|
 //! | a frame of rest, and those that passes begin in | [`rest_frame`], [`first_frames`] |
+//! | which of them keeps most | [`trials`] |
 //! | the passes from one first frame to the end | [`passes`] |
 //! | candidates that left too early come back | [`readmission`] |
 //! | losers of a clump are candidates of its parent | [`hierarchy`], [`clump_members`] |
@@ -33,6 +34,7 @@ mod passes;
 pub mod ramses;
 mod readmission;
 mod rest_frame;
+mod trials;
 
 pub use bound_members::BoundMembers;
 
@@ -43,15 +45,12 @@ use super::potential::points::Points;
 use super::radial::distance;
 use super::slices::{Slices, Whole, smallest_of, total};
 use super::{Gravity, SourceTypes};
-use first_frames::FirstFrame;
 use passes::Passes;
 use rest_frame::{ListedMembers, RestFrame};
+use trials::Trials;
 
 /// A clump within another one must have its centre within this part of the radius that holds half of its candidates.
 const NEAR_PEAK: f64 = 0.5;
-
-/// Where the first frame of all candidates keeps this part of their mass, no other is tried.
-const PLAINLY_BOUND: f64 = 0.9;
 
 /// How potentials are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -130,6 +129,8 @@ pub struct Candidates<'a> {
     /// Those of members that the clumps in it have lost, ascending. They join a clump within another one only if they are bound to
     /// what it keeps of its own. Of another clump they are candidates like its own.
     pub handed: &'a [u32],
+    /// What is bound to the halo as a whole, if that is known. A clump that lies in no other one begins with it.
+    pub whole: Option<&'a BoundMembers>,
     /// The density peak of the clump, relative to the same point as the members.
     pub peak: [f64; 3],
     /// Whether the clump lies within another one. Candidates that are bound to each other elsewhere are then not the clump.
@@ -225,42 +226,20 @@ impl<S: Slices> ClumpTask<'_, S> {
     }
 
     fn unbind(&self, scratch: &mut UnbindScratch) -> Result<Unbinding, S::Error> {
-        let mut passes = Passes::new(self);
-        passes.compute(scratch)?;
-        // The potential of all candidates is the same for each first frame.
-        let (potential, report) = (passes.bound.potential.clone(), passes.report);
-        let place = self.place_of_peak()?;
-        let of_all = FirstFrame::of_all(self)?;
-        let mut best = self.run(passes, &of_all, &place, scratch)?;
-        if best.mass < PLAINLY_BOUND * of_all.most {
-            for core in FirstFrame::of_cores(self, &potential)? {
-                if core.most > best.mass {
-                    let passes = Passes::with_potential(self, &potential, report);
-                    let found = self.run(passes, &core, &place, scratch)?;
-                    best = if found.mass > best.mass { found } else { best };
-                }
+        let Candidates { whole, is_within, .. } = *self.candidates;
+        if let Some(halo) = whole.filter(|_| !is_within)
+            && let Some(passes) = Passes::of_halo(self, halo, scratch)?
+        {
+            return passes.finish(&[], scratch);
+        }
+        let trials = Trials::new(self, scratch)?;
+        match trials.best(scratch)? {
+            Some(kept) => kept.passes.finish(&trials.potential, scratch),
+            None => {
+                let (unbound, report) = (self.candidates.all(), trials.report());
+                Ok(Unbinding { unbound, report, ..Unbinding::default() })
             }
         }
-        match best.passes {
-            Some(passes) => passes.finish(scratch),
-            None => Ok(Unbinding { unbound: self.candidates.all(), report, ..Unbinding::default() }),
-        }
-    }
-
-    /// What passes keep that begin in a frame.
-    fn run<'p>(
-        &'p self,
-        mut passes: Passes<'p, S>,
-        first: &FirstFrame,
-        place: &PeakPlace,
-        scratch: &mut UnbindScratch,
-    ) -> Result<Kept<'p, S>, S::Error> {
-        passes.run(first, scratch)?;
-        if passes.number == 0 || !place.holds(&passes)? {
-            return Ok(Kept { mass: 0.0, passes: None });
-        }
-        let mass = passes.bound.mass(self.members, self.call.slices)?;
-        Ok(Kept { mass, passes: Some(passes) })
     }
 
     /// The distance of each candidate from the peak.
@@ -279,12 +258,6 @@ impl<S: Slices> ClumpTask<'_, S> {
         let half = smallest_of(self.call.slices, &mut distances, &[self.number / 2])?[0];
         Ok(PeakPlace { peak, within: NEAR_PEAK * half })
     }
-}
-
-/// What is left of a clump after passes from one first frame; `None` if nothing is.
-struct Kept<'a, S> {
-    mass: f64,
-    passes: Option<Passes<'a, S>>,
 }
 
 /// Where the centre of what is bound to a clump must lie.

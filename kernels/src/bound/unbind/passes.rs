@@ -1,13 +1,16 @@
 //! Passes: from a first frame of rest to a set of members that all are bound.
 //!
 //! ```text
-//!     pass 1    first frame        highest with e >= 0 leave      potential of the others rises
+//!     pass 1    first frame        highest with e >= 0 leave
 //!     pass 2    mean of e < 0      ...
+//!       .
+//!     pass n    mean of all        nobody leaves                  potential of the others rises, so go on
 //!       .
 //!     last      mean of all        nobody leaves, by a full computation of the potential
 //! ```
 //!
-//! What leaves is taken off the potential of the others. Once a fifth of the members, or of the mass, has left since the last full
+//! The potential only rises as members leave. So one that leaves would leave by the new potential as well, and it is enough to renew
+//! it once nobody leaves. In a clump within another one it is renewed in each pass, because the frame of a core depends on it. What has left is then taken off the potential of the others. Once a fifth of the members, or of the mass, has left since the last full
 //! computation, the potential is computed anew. What is taken off has the error of the tree as well; a fifth of it adds little. The
 //! last full computation leaves out members whose energy is farther from 0 than a hundredth of their potential: errors are
 //! smaller than that, so it could not unbind them.
@@ -26,7 +29,10 @@ use super::{BoundMembers, ClumpTask, PotentialMethod, UnbindCall, UnbindReport, 
 const ANEW: u64 = 5;
 
 /// No potential is wrong by this part: it is twice the largest error that tests allow the tree, and four times what they find.
-const DOUBT: f64 = 0.01;
+pub(super) const DOUBT: f64 = 0.01;
+
+/// A clump of whose candidates the halo as a whole holds this part begins with what the halo holds.
+const NEARLY_ALL: f64 = 0.9;
 
 /// At most one member in so many leaves per pass.
 const AT_ONCE: u64 = 4;
@@ -77,45 +83,91 @@ impl<'a, S: Slices> Passes<'a, S> {
         passes
     }
 
+    /// Of what the halo as a whole holds of the candidates, if that is nearly all of them.
+    pub fn of_halo(
+        task: &'a ClumpTask<'a, S>,
+        halo: &BoundMembers,
+        scratch: &mut UnbindScratch,
+    ) -> Result<Option<Self>, S::Error> {
+        let (list, slices) = (task.candidates.list, task.call.slices);
+        let mut bound = halo.clone();
+        let elsewhere = bound.retain(|place| list.binary_search(&halo.member[place]).is_ok());
+        let numbers = slices.add(&[bound.len() as u64, elsewhere.len() as u64])?;
+        if (numbers[0] as f64) < NEARLY_ALL * task.number as f64 {
+            return Ok(None);
+        }
+        let is_outside = |member: &&u32| bound.member.binary_search(member).is_err();
+        let unbound = list.iter().filter(is_outside).copied().collect();
+        let (number, n_bound) = (numbers[0], numbers[0]);
+        let mut passes = Self { bound, unbound, number, n_bound, ..Self::new(task) };
+        if numbers[1] > 0 {
+            passes.renew(&elsewhere, numbers[1], scratch)?;
+        }
+        let first = FirstFrame { frame: passes.frame()?, is_core: false, most: 0.0 };
+        passes.run(&first, scratch)?;
+        Ok((passes.number > 0).then_some(passes))
+    }
+
     /// Passes until nobody leaves, from a first frame. If too few are left, `number` is 0 and nobody is bound.
     pub fn run(&mut self, first: &FirstFrame, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
         let most_passes = self.task.call.rules.max_passes;
         let (mut frame, mut is_settled, mut is_core) = (first.frame, !first.is_core, first.is_core);
+        // Those that the potential still counts.
+        let (mut counted, mut n_counted) = (Vec::new(), 0);
         while self.report.passes < most_passes {
             self.report.passes += 1;
             self.set_energies(&frame);
             let (leaving, n_removed) = self.leaving(is_core)?;
             is_core = false;
-            let removed = self.bound.retain(|place| !leaving[place]);
+            let mut removed = self.bound.retain(|place| !leaving[place]);
             self.unbound.extend_from_slice(&removed);
-            self.number -= n_removed;
+            counted.append(&mut removed);
+            (n_counted, self.number) = (n_counted + n_removed, self.number - n_removed);
             if self.number < self.task.call.rules.fewest.max(1) as u64 {
                 self.dissolve();
                 return Ok(());
             }
-            match (n_removed, is_settled, self.exact) {
-                (0, true, true) => {
-                    self.report.converged = true;
-                    return Ok(());
-                }
-                (0, true, false) => self.confirm(scratch)?,
-                (0, false, _) => {}
-                _ => self.renew(&removed, n_removed, scratch)?,
+            let nobody_leaves = n_removed == 0 && is_settled;
+            if n_counted > 0 && (nobody_leaves || self.task.candidates.is_within) {
+                counted.sort_unstable();
+                self.renew(&counted, n_counted, scratch)?;
+                (counted, n_counted) = (Vec::new(), 0);
+            } else if nobody_leaves && self.exact {
+                self.report.converged = true;
+                return Ok(());
+            } else if nobody_leaves {
+                self.confirm(scratch)?;
             }
             is_settled = self.n_bound == self.number || self.n_bound == 0;
             frame = self.frame()?;
         }
-        Ok(())
+        match n_counted {
+            0 => Ok(()),
+            _ => self.compute(scratch),
+        }
     }
 
-    /// What is found, once those have joined that clumps in it have lost, and those have come back that left too early.
-    pub fn finish(mut self, scratch: &mut UnbindScratch) -> Result<Unbinding, S::Error> {
+    /// What is found, once those have joined that clumps in it have lost, and those have come back that left too early. `of_all` is
+    /// the potential of all candidates at each; empty if it was not computed.
+    pub fn finish(mut self, of_all: &[f64], scratch: &mut UnbindScratch) -> Result<Unbinding, S::Error> {
         self.unbound.extend_from_slice(self.task.candidates.handed);
         self.admit_handed(scratch)?;
-        self.readmit(scratch)?;
+        self.readmit(of_all, scratch)?;
         self.unbound.sort_unstable();
         let Self { bound, unbound, report, .. } = self;
         Ok(Unbinding { bound, unbound, report })
+    }
+
+    /// The places of what is left in the list of candidates, ascending.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        let mut place = 0;
+        self.bound.member.iter().map(move |member| {
+            let candidates = self.task.candidates.list;
+            while candidates[place] != *member {
+                place += 1;
+            }
+            place
+        })
     }
 
     /// The position of the centre of what is left.
@@ -130,7 +182,7 @@ impl<'a, S: Slices> Passes<'a, S> {
         let energy = &self.bound.energy;
         if self.task.candidates.is_within {
             let n_core = core_of(self.n_bound).min(self.number);
-            return Ok(RestFrame::of_deepest(&self.listed(), energy, &[n_core])?[0]);
+            return RestFrame::of_deepest(&self.listed(), energy, n_core);
         }
         let most = if self.n_bound == 0 { f64::INFINITY } else { 0.0 };
         RestFrame::mean(&self.listed(), |place| energy[place] < most)

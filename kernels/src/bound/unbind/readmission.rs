@@ -11,9 +11,9 @@ use super::super::potential::listed::PotentialScratch;
 use super::super::potential::sliced_tree::sliced_potential_of;
 use super::super::potential::tree::{Rooted, subtract};
 use super::super::slices::{Slices, greatest, total};
-use super::passes::Passes;
+use super::passes::{DOUBT, Passes};
 use super::rest_frame::RestFrame;
-use super::{UnbindCall, UnbindScratch};
+use super::{Candidates, PotentialMethod, UnbindCall, UnbindScratch};
 
 /// Plainly bound: the energy of motion is below this part of what binds a candidate. That is a little more than a half, because
 /// potentials have errors.
@@ -39,13 +39,14 @@ impl<S: Slices> Passes<'_, S> {
 
     /// Lets candidates back in and goes on, until no candidate outside is plainly bound. If some are in the end, the passes have
     /// not converged.
-    pub(super) fn readmit(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
+    pub(super) fn readmit(&mut self, of_all: &[f64], scratch: &mut UnbindScratch) -> Result<(), S::Error> {
         for time in 0..=MOST_TIMES {
             if self.number == 0 {
                 return Ok(());
             }
             let frame = self.frame()?;
-            let back = self.bound_outside(&self.unbound, &frame, PLAINLY, scratch)?;
+            let outside = self.perhaps_bound(of_all, &frame);
+            let back = self.bound_outside(&outside, &frame, PLAINLY, scratch)?;
             let n_back = total(self.task.call.slices, back.len())?;
             if n_back == 0 {
                 return Ok(());
@@ -57,6 +58,20 @@ impl<S: Slices> Passes<'_, S> {
             self.take_in(&back, n_back, frame, scratch)?;
         }
         Ok(())
+    }
+
+    /// The candidates outside that may be plainly bound. No part of the candidates binds one of them more than all do, if none was
+    /// handed over.
+    fn perhaps_bound(&self, of_all: &[f64], frame: &RestFrame) -> Vec<u32> {
+        let Candidates { list, handed, .. } = *self.task.candidates;
+        let has_shells = self.task.call.rules.method == PotentialMethod::Spherical;
+        if has_shells || !handed.is_empty() || of_all.len() < list.len() {
+            return self.unbound.clone();
+        }
+        let depth = |member: u32| -of_all[list.binary_search(&member).expect("a candidate")];
+        let most = PLAINLY * (1.0 + 2.0 * DOUBT);
+        let may_be = |member: &&u32| self.task.heat(frame, **member) < most * depth(**member);
+        self.unbound.iter().filter(may_be).copied().collect()
     }
 
     /// Those of some candidates outside whose energy of motion in this frame is below a part of what binds them, by rising number.

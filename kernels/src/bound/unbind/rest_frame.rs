@@ -25,15 +25,22 @@ pub(super) struct ListedMembers<'a, S> {
 type MeanSums = BlockSums<7>;
 
 impl RestFrame {
-    /// The frames of cores: the mean of the so many listed members with the least `depth`, one per number. Members at the limit
-    /// count all.
+    /// The frame of the core: the mean of the so many listed members with the least `depth`. Members at the limit count all.
     pub fn of_deepest<S: Slices>(
         of: &ListedMembers<S>,
         depth: &[f64],
-        numbers: &[u64],
+        number: u64,
+    ) -> Result<Self, S::Error> {
+        let limits = smallest_of(of.slices, &mut depth.to_vec(), &[number - 1])?;
+        Ok(Self::of_cores(of, depth, &limits)?[0])
+    }
+
+    /// The frames of cores: the mean of the listed members with no more than this `depth`, one per limit.
+    pub fn of_cores<S: Slices>(
+        of: &ListedMembers<S>,
+        depth: &[f64],
+        limits: &[f64],
     ) -> Result<Vec<Self>, S::Error> {
-        let places: Vec<u64> = numbers.iter().map(|n| n - 1).collect();
-        let limits = smallest_of(of.slices, &mut depth.to_vec(), &places)?;
         let own: Vec<MeanSums> =
             limits.iter().map(|limit| of.by_mass(|place| depth[place] <= *limit)).collect();
         let sums = MeanSums::over_all(&own, of.slices)?;
@@ -41,7 +48,7 @@ impl RestFrame {
             true => Ok(Self::of_sums(sums)),
             false => Self::of_equals(of, |place| depth[place] <= *limit),
         };
-        sums.iter().zip(&limits).map(frame).collect()
+        sums.iter().zip(limits).map(frame).collect()
     }
 
     /// The mean over the listed members of which a closure chooses places, weighted by mass; if all masses are 0, every member
