@@ -132,7 +132,8 @@ pub mod progress;
 pub mod projection;
 #[doc(hidden)]
 pub mod stage;
-mod tables;
+#[doc(hidden)]
+pub mod tables;
 #[doc(hidden)]
 pub mod trees;
 #[doc(hidden)]

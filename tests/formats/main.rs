@@ -7,6 +7,8 @@ mod catalogue;
 mod catalogue_parts;
 #[cfg(feature = "hdf5")]
 mod dendrogram;
+#[cfg(feature = "hdf5")]
+mod dialects;
 mod fields;
 mod fits;
 mod gadget_binary;

@@ -168,6 +168,7 @@ pub(super) fn input_defaults(raw: &CheckedValues<'_>) -> Result<InputDefaults, C
         unit_length: positive("unit-length")?,
         unit_mass: positive("unit-mass")?,
         unit_velocity: positive("unit-velocity")?,
+        expansion_factor: positive("expansion-factor")?,
         cosmology: ExtraCosmology::NONE,
     })
 }

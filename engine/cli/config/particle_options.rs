@@ -52,6 +52,17 @@ pub(super) const PARTICLES: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "expansion-factor",
+        key: "expansion_factor",
+        heading: Particles,
+        kind: OptionKind::Real,
+        example: "0.5",
+        commands: &[Fof, Phew, Voids],
+        help: "Expansion factor of a Gadget snapshot whose time and redshift do not agree",
+        doc: "Required for such a snapshot. One that states its factor refuses it.",
+        ..ROW
+    },
+    Opt {
         name: "w0",
         key: "w0",
         heading: Properties,

@@ -6,7 +6,7 @@ use crate::fof::load::LoadedParticles;
 use crate::fof::plan::{ParticleCounts, ReadPlan};
 use crate::fof::run_error::FofRunError;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::particles::{MassOf, ParticleHeader};
+use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader};
 use rayon::prelude::*;
 
 /// Particles of more than so many times the least mass belong to a coarser level of a zoom, whose masses differ by 8.
@@ -67,7 +67,7 @@ impl DarkMasses {
 /// A ratio refers to the mean separation of dark-matter particles: the cube root of their mean mass over the mean density.
 /// That is the density of dark matter where there is gas, and of all matter otherwise. Without cosmology or masses, the
 /// mean separation is the cube root of the volume of the box over the number of dark-matter particles. Of several classes of
-/// mass the lightest counts.
+/// mass the lightest counts. Of a subsample it is that of the particles in the input.
 ///
 /// # Errors
 /// When the input does not have what a ratio needs.
@@ -92,7 +92,9 @@ pub fn linking_length(
         let Some(density) = density.filter(|d| *d > 0.0) else {
             return missing("there is gas, and the input does not give the density of dark matter");
         };
-        return Ok(ratio * (masses.mean / density).cbrt());
+        // A subsample has fewer particles of the same mass.
+        let sampled = about.sampled[usize::from(DARK_MATTER)];
+        return Ok(ratio * (masses.mean / (density * sampled)).cbrt());
     }
     // Of the lightest class as if it filled the box.
     let number = if masses.n_heavy > 0 { masses.total / masses.mean } else { census.dark as f64 };

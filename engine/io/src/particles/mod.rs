@@ -9,6 +9,7 @@
 mod array;
 mod columns;
 mod defaults;
+mod expansion;
 mod file_offsets;
 mod gadget;
 mod gadget_units;
@@ -62,8 +63,10 @@ pub struct ParticleHeader {
     pub format: StaticName,
     /// Sides of the box in the units of the positions; `None` if the input does not state them.
     pub sides: Option<[f64; 3]>,
-    /// Whether the box is periodic, as far as the input states it.
+    /// Whether the box is periodic.
     pub periodic: bool,
+    /// Whether nothing in the input says so, so that the box is taken as open.
+    pub boundary_is_assumed: bool,
     /// Time in code units, or the expansion factor.
     pub time: f64,
     /// Physical scales. The code length is physical at the expansion factor of the output; length over time is the unit of
@@ -78,6 +81,10 @@ pub struct ParticleHeader {
     /// Gravitational softening by kind in the units of the positions, as in a Plummer sphere: the potential at distance 0 is
     /// -G m / softening. `None` where the input does not state it.
     pub softening: [Option<f64>; N_KINDS],
+    /// What a user may not expect of the input: what was taken for it, and what it says that it leaves out. One line each.
+    pub notes: Vec<String>,
+    /// The part of the particles of each kind that the input holds: below 1 in a subsample.
+    pub sampled: [f64; N_KINDS],
     /// Its species: at most one per kind, or one of mixed kinds.
     pub species: Vec<Species>,
 }
@@ -87,6 +94,15 @@ impl ParticleHeader {
     pub fn assumption(&self) -> Option<String> {
         let names = self.assumed_units.join(", ");
         (!names.is_empty()).then(|| format!("{names} assumed to be {}'s own", self.format))
+    }
+
+    /// That the box is taken as open where the input does not say whether it is periodic, in one line.
+    pub fn boundary_note(&self) -> Option<String> {
+        let [x, ..] = self.sides.filter(|_| self.boundary_is_assumed)?;
+        Some(format!(
+            "the box is taken as open: the run does not expand, and the input does not say that its side {x} is that of a \
+             periodic box; a given side of {x} makes it periodic"
+        ))
     }
 }
 
@@ -123,6 +139,33 @@ pub struct Species {
     /// Whether their masses are multiplied by weights: those of neutrinos are departures from the mean density and may be
     /// below 0.
     pub has_weights: bool,
+    /// Whether some of them may be gas: AREPO keeps wind cells among its stars. Each row then has its own kind.
+    pub has_wind: bool,
+    /// Why they cannot be read. It matters only if they take part.
+    pub problem: Option<String>,
+}
+
+impl Species {
+    /// Whether any particle of them may be of a kind that is taken.
+    pub fn may_be(&self, is_taken: impl Fn(u8) -> bool) -> bool {
+        self.kind.is_none_or(|kind| is_taken(kind) || self.has_wind && is_taken(GAS))
+    }
+
+    /// Whether the kind of each row must be read.
+    pub fn is_mixed(&self) -> bool {
+        self.kind.is_none() || self.has_wind
+    }
+}
+
+/// Checks that species that take part can be read.
+///
+/// # Errors
+/// What was wrong when their headers were read.
+pub fn check_readable(species: &[&Species]) -> ReadResult<()> {
+    match species.iter().find_map(|s| s.problem.clone()) {
+        Some(problem) => Err(ReadError::Deferred { problem }),
+        None => Ok(()),
+    }
 }
 
 /// How the masses of a species are given.

@@ -2,8 +2,9 @@
 
 use super::blocks::{BinaryBlock, BinaryFile, FileBlocks, look, recognise};
 use super::header::{BinaryHeader, ByteOrder, N_TYPES, WholeBinaryHeader};
+use crate::particles::expansion::ExpansionStatements;
 use crate::particles::file_offsets::FileOffsets;
-use crate::particles::gadget_units::{GadgetRun, OwnUnits, is_expanding};
+use crate::particles::gadget_units::{GadgetRun, OwnUnits};
 use crate::particles::{
     Columns, GAS, InputDefaults, MassOf, N_KINDS, ParticleHeader, ParticleInput, ParticleReader, Positions,
     STAR, Species,
@@ -66,12 +67,21 @@ impl BinarySnapshot {
         check_totals(&paths[0], &first, &files)?;
         let n_of = |kind: usize| files.iter().map(|file| file.here[kind]).sum::<u64>();
         let is_of_gas = |kind: u8| n_of(usize::from(kind)) > 0;
-        let run = GadgetRun {
+        let omega_m = Some(first.omega_m).filter(|m| *m > 0.0);
+        let expansion = ExpansionStatements {
             time: first.time,
+            redshift: Some(first.redshift),
+            omega_m,
+            ..ExpansionStatements::default()
+        }
+        .resolve(&paths[0], defaults)?;
+        let run = GadgetRun {
+            aexp: expansion.factor,
             h: if first.h > 0.0 { first.h } else { 1.0 },
-            omega_m: Some(first.omega_m).filter(|m| *m > 0.0 && is_expanding(first.time, first.redshift)),
+            omega_m,
             omega_l: first.omega_l,
             omega_b: None,
+            omega_r: None,
             has_gas: is_of_gas(GAS) || is_of_gas(STAR),
             hubble: None,
             newton: None,
@@ -83,13 +93,16 @@ impl BinarySnapshot {
         let about = ParticleHeader {
             format: "Gadget",
             sides: (first.side > 0.0).then_some([first.side; 3]),
-            periodic: first.side > 0.0,
+            periodic: first.side > 0.0 && expansion.factor.is_some(),
+            boundary_is_assumed: first.side > 0.0 && expansion.factor.is_none(),
             time: first.time,
             units: Some(scales.units),
             assumed_units: units.assumed,
             cosmology: scales.cosmology,
             matter: scales.matter,
             softening: [None; N_KINDS],
+            notes: expansion.note.into_iter().collect(),
+            sampled: [1.0; N_KINDS],
             species: kinds.iter().map(|kind| species(&files, *kind, &first)).collect::<ReadResult<_>>()?,
         };
         let offsets_by_species =
@@ -181,6 +194,8 @@ fn species(files: &[KnownFile], kind: usize, header: &WholeBinaryHeader) -> Read
         has_velocities: has(|blocks| blocks.velocities),
         has_densities: kind == usize::from(GAS) && has(|blocks| blocks.densities),
         has_weights: false,
+        has_wind: false,
+        problem: None,
     })
 }
 

@@ -29,6 +29,8 @@ pub struct WholeHeader {
     pub sides: Option<[f64; 3]>,
     /// Time, or the expansion factor.
     pub time: f64,
+    /// The number of kinds that the header counts.
+    pub n_types: usize,
 }
 
 impl FileHeader {
@@ -51,6 +53,7 @@ impl FileHeader {
             mass_table: mass_table.unwrap_or_default(),
             sides: sides(source)?,
             time: source.number("Header", "Time")?.unwrap_or(0.0),
+            n_types: source.numbers("Header", "NumPart_ThisFile")?.map_or(0, |counts| counts.len()),
         };
         Ok(Self { here, whole })
     }
