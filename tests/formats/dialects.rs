@@ -352,7 +352,7 @@ fn a_part_of_a_run_says_so() {
         (json["linking_length"].as_f64().expect("a length"), notes.join(" "))
     };
     let (whole, notes) = length();
-    assert_eq!(notes, "");
+    assert!(!notes.contains("subsample"), "{notes}");
     say(&path, "Header", "OutputType", "SubSampled");
     edit(&path, |file| put(&*file.group("Header")?, "SubSampleFractions", &[0.0f32, 0.25, 0.0]));
     let (sampled, notes) = length();
@@ -399,4 +399,65 @@ fn swifts_redshift_must_be_that_of_its_factor() {
     assert_eq!(header(&path).cosmology.expect("one").aexp, 0.5);
     edit(&path, |file| file.group("Cosmology")?.attr("Redshift")?.write_scalar(&2.0));
     refused(&path, &["Cosmology/Scale-factor: 0.5; expected 0.333", "as of Cosmology/Redshift"]);
+}
+
+#[test]
+fn a_folder_and_any_file_stand_for_the_snapshot() {
+    let room = Room::new();
+    let folder = room.path("snapdir_007");
+    fs::create_dir(&folder).expect("a folder");
+    let style = Style { files: 3, ..Style::default() };
+    let paths = write(Path::new(&folder), &[(1, &clumps(60, 1))], &style);
+    fs::write(Path::new(&folder).join("parameters-usedvalues"), "BoxSize 10\n").expect("written");
+    let whole = open_particles(&paths).expect("opened").about().clone();
+    for given in [Path::new(&folder), &paths[2]] {
+        assert_eq!(header(given), whole);
+    }
+    let args = ["fof", &folder, "-o", &room.path("f.hdf5"), "--linking-length", "0.2"];
+    assert_eq!(done_json(&args)["notes"], serde_json::json!([]));
+    assert!(done(&["info", &folder]).contains("PartType1"));
+    done(&["phew", &folder, "--mesh-from-particles", "--density-threshold", "5", "-o", &room.path("p.csv")]);
+    fs::copy(&paths[0], Path::new(&folder).join("snap_008.0.hdf5")).expect("copied");
+    room.refuses(&args, &["a folder with several snapshots, as snap_007.hdf5 and snap_008.hdf5"]);
+}
+
+/// The notes of a search with these options.
+fn notes(room: &Room, path: &Path, more: &[&str]) -> String {
+    let text = path.to_string_lossy().into_owned();
+    let json = done_json(&[&["fof", &text, "-o", &room.path("f.hdf5")], more].concat());
+    let notes: Vec<String> = serde_json::from_value(json["notes"].clone()).expect("texts");
+    notes.join("\n")
+}
+
+#[test]
+fn linking_lengths_far_from_the_separations_are_told() {
+    let room = Room::new();
+    let path = snapshot(&room, &TIME);
+    let separation = (1000f64 / 60.0).cbrt();
+    for (length, is_told) in
+        [(0.2, false), (separation * 0.99, false), (separation * 1.01, true), (1e-3, true)]
+    {
+        let length = length.to_string();
+        let notes = notes(&room, &path, &["--linking-length", &length, "--box", "10", "--min-size", "2"]);
+        let range = "mean separations of the linking particles, 2.5544e0; usual are 0.1 to 0.3 of them: 2.5544e-1 to 7.6631e-1";
+        assert_eq!(notes.contains(range), is_told, "{length}: {notes}");
+    }
+    // Without a box the least one around the particles counts.
+    edit(&path, |file| file.group("Header")?.attr("BoxSize")?.write_scalar(&0.0));
+    assert!(notes(&room, &path, &["--linking-length", "8"]).contains("mean separations"));
+    assert_eq!(notes(&room, &path, &["--linking-length", "0.2"]), "");
+}
+
+#[test]
+fn a_density_that_is_not_that_of_the_cosmology_is_told() {
+    let room = Room::new();
+    let path = swift(&room);
+    let told = "the dark matter that takes part has 7.353e-3 times the mean density";
+    assert!(notes(&room, &path, &[]).contains(told));
+    assert!(!notes(&room, &path, &["--linking-length", "0.2"]).contains("times the mean density"));
+    edit(&path, |file| {
+        let mass = 4080.0f32 / 60.0;
+        file.dataset("PartType1/Masses")?.write(ndarray::ArrayView1::from(&[mass; 60]))
+    });
+    assert_eq!(notes(&room, &path, &[]), "");
 }

@@ -11,6 +11,7 @@ mod dendrogram;
 mod dialects;
 mod fields;
 mod fits;
+mod foreign;
 mod gadget_binary;
 mod hostile_input;
 mod images;

@@ -42,6 +42,7 @@ impl NamesFlags for ReadError {
             Self::UnusedDefault { name: "wa", .. } => "--wa",
             Self::UnusedDefault { name: "omega_r", .. } => "--omega-r",
             Self::UnusedDefault { name: "omega_nu", .. } => "--omega-nu",
+            Self::TwoOrders { .. } => "--gadget-blocks",
             Self::TwoAxes { .. } => "--image",
             _ => "",
         }

@@ -29,7 +29,7 @@ use inselberg_io::catalogue;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
-    PARTICLE_READERS, ParticleHeader, ParticleInput, file_of, read_particle_headers_with,
+    ParticleHeader, ParticleInput, file_of, read_particle_headers_with, recognises_particles,
 };
 use inselberg_io::staging::{Staged, stage_file};
 use inselberg_io::{Cosmology, FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
@@ -140,7 +140,7 @@ impl PhewInput {
 fn is_of_particles(job: &PhewJob) -> bool {
     let path = &job.input;
     let has_cells = inselberg_io::recognises(path, &job.grid);
-    !has_cells && file_of(path).exists() && PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path))
+    !has_cells && file_of(path).exists() && recognises_particles(path)
 }
 
 /// Checks that nothing is asked for on the command line that needs cells.

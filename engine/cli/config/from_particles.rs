@@ -93,7 +93,7 @@ pub(super) fn from_particles(
 
 const OF_GRAPH: [&str; 2] = ["neighbours", "given-density"];
 const OF_MESH: [&str; 3] = ["m-refine", "level-min", "level-max"];
-const OF_PARTICLES: [&str; 7] = [
+const OF_PARTICLES: [&str; 8] = [
     "particle-types",
     "box",
     "particle-mass",
@@ -101,6 +101,7 @@ const OF_PARTICLES: [&str; 7] = [
     "unit-mass",
     "unit-velocity",
     "expansion-factor",
+    "gadget-blocks",
 ];
 const OF_CELLS: [&str; 4] = ["periodic", "spacing", "origin", "image"];
 

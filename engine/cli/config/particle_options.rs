@@ -63,6 +63,17 @@ pub(super) const PARTICLES: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "gadget-blocks",
+        key: "gadget_blocks",
+        heading: Particles,
+        kind: OptionKind::Choice(&["auto", "gadget", "gizmo"]),
+        default: "auto",
+        commands: &[Fof, Phew, Voids],
+        help: "Order of blocks in a Gadget snapshot of type 1: gizmo has two more before masses",
+        doc: "auto: lengths and values of the blocks tell, or the snapshot is refused.",
+        ..ROW
+    },
+    Opt {
         name: "w0",
         key: "w0",
         heading: Properties,

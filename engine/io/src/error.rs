@@ -99,6 +99,17 @@ pub enum ReadError {
         /// The message: where, what, and what was expected.
         problem: String,
     },
+    /// Blocks without labels that may be two things.
+    #[error(
+        "{}: the blocks from byte {offset} on may be masses or two blocks of integers and then masses; expected the order of the blocks",
+        path.display()
+    )]
+    TwoOrders {
+        /// The file.
+        path: PathBuf,
+        /// Where they begin.
+        offset: u64,
+    },
     /// A snapshot whose time and redshift do not agree.
     #[error(
         "{}: header: redshift {redshift}, and its time {time} is not the expansion factor {}; expected that time, a second \

@@ -3,7 +3,7 @@
 use super::bound::{self, SearchedInput};
 use super::config::{FofConfig, LinkingLength};
 use super::kept::KeptParticles;
-use super::length::{DarkMasses, linking_length};
+use super::length::{DarkMasses, far_from_separation, linking_length, other_density, volume_of};
 use super::load::load;
 use super::picture;
 use super::plan::{self, ParticleCounts, ReadPlan};
@@ -182,10 +182,16 @@ fn prepare(
     }
     let masses = DarkMasses::of_particles(&loaded, &plan, comm)?;
     let contradiction = about.cosmology.as_ref().and_then(Cosmology::contradiction);
-    let notes = plan.notes(about, config).into_iter();
-    let warnings = notes.chain(masses.warning(census.dark, config)).chain(contradiction).collect();
+    let linking_length = linking_length(about, config, &plan, &census, &masses)?;
+    let volume = volume_of(plan.sides.or(about.sides), &loaded.particles.position, comm)?;
+    let warnings = (plan.notes(about, config).into_iter())
+        .chain(masses.warning(census.dark, config))
+        .chain(contradiction)
+        .chain(other_density(about, config, &masses))
+        .chain(far_from_separation(linking_length, volume, census.linkable))
+        .collect();
     let rules = LinkingRules {
-        linking_length: linking_length(about, config, &plan, &census, &masses)?,
+        linking_length,
         min_size: config.min_size,
         sides: plan.sides,
         seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,

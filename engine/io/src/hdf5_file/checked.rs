@@ -136,6 +136,11 @@ impl<'a> Hdf5File<'a> {
             .is_some_and(|group| group.attr_names().is_ok_and(|all| all.iter().any(|n| n == name)))
     }
 
+    /// Whether the root has a link of this name.
+    pub fn has_link(&self, name: &str) -> bool {
+        self.file.link_exists(name)
+    }
+
     /// The texts of an attribute, which must exist.
     pub fn texts(&self, place: &str, name: &str) -> ReadResult<Vec<String>> {
         let what = format!("{place}/{name}");

@@ -11,6 +11,7 @@ mod columns;
 mod defaults;
 mod expansion;
 mod file_offsets;
+mod folder;
 mod gadget;
 mod gadget_units;
 #[cfg(feature = "hdf5")]
@@ -25,12 +26,13 @@ mod write_npy;
 pub use crate::dataset_path::file_of;
 pub use columns::Columns;
 pub use defaults::InputDefaults;
+pub use gadget::BlockOrder;
 pub use masses::{EXPECTED_MASS, MissingMasses, mass_of_all};
 pub use positions::Positions;
 pub use write_npy::stage_positions;
 
 use super::{Cosmology, ExtraCosmology, InputFacts, ReadError, ReadResult, StaticName, Units, facts};
-use crate::input_file;
+use crate::{foreign, input_file};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -210,6 +212,8 @@ pub struct ParticleReader {
     pub looks: &'static str,
     /// Whether `path` looks like this format; cheap, and never fails.
     pub recognises: fn(&Path) -> bool,
+    /// Whether a snapshot may be several files, of which each stands for all, as does a folder with them.
+    pub has_several_files: bool,
     /// Reads and checks the headers of one input, which these paths form.
     pub read_headers: fn(&[PathBuf], &InputDefaults) -> ReadResult<Vec<u8>>,
     /// Opens the input from these headers. Reads nothing.
@@ -264,6 +268,11 @@ pub fn read_particle_headers(paths: &[PathBuf]) -> ReadResult<InputFacts> {
 /// # Errors
 /// Those of [`open_particles`], or the input states a value for which there is a default.
 pub fn read_particle_headers_with(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<InputFacts> {
+    let of_folder = match paths {
+        [folder] => folder::snapshot_in(folder)?,
+        _ => None,
+    };
+    let paths = of_folder.as_ref().map_or(paths, std::slice::from_ref);
     let Some(first) = paths.first() else {
         return Err(ReadError::absent(Path::new("input"), "no path; expected at least one"));
     };
@@ -289,6 +298,12 @@ pub fn read_particle_headers_with(paths: &[PathBuf], defaults: &InputDefaults) -
     Ok(InputFacts { of_particles: true, reader, known: facts::encode(&(defaults.particle_mass, known)) })
 }
 
+/// Whether a reader of particles recognises `path`, or the folder holds a snapshot.
+pub fn recognises_particles(path: &Path) -> bool {
+    PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path))
+        || !matches!(folder::snapshot_in(path), Ok(None))
+}
+
 /// The index of the reader of `path` in the list.
 fn reader_for(path: &Path) -> ReadResult<usize> {
     let known = || {
@@ -304,6 +319,8 @@ fn reader_for(path: &Path) -> ReadResult<usize> {
         let is_hdf5 = ["hdf5", "h5"].iter().any(|e| file_of(path).extension().is_some_and(|x| x == *e));
         let what = if let Some(kind) = input_file::other_kind(file_of(path)) {
             format!("it is {kind}; expected")
+        } else if let Some(format) = foreign::of_file(path) {
+            format!("it is {}; expected", format.name)
         } else if is_hdf5 && cfg!(not(feature = "hdf5")) {
             "this build has no HDF5; build it with the feature `hdf5`, or give".into()
         } else {

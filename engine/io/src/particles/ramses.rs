@@ -16,6 +16,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
     recognises: |path| (ramses::READER.recognises)(path, &FieldDefaults::default()),
+    has_several_files: false,
     read_headers,
     open,
 };

@@ -3,7 +3,8 @@
 //! A marker holds the bytes of its block modulo 2^32, so the length of a block follows from the number of its values, and both
 //! markers must agree with it.
 
-use super::header::{BinaryHeader, ByteOrder, HEADER_BYTES};
+use super::block_order::{self, BlockOrder};
+use super::header::{BinaryHeader, ByteOrder, GADGET_4_HEADER_BYTES, HEADER_BYTES};
 use crate::input_file;
 use crate::{ReadError, ReadResult};
 use serde::{Deserialize, Serialize};
@@ -54,36 +55,64 @@ pub fn recognise(start: &[u8]) -> Option<(ByteOrder, bool)> {
         _ => None,
     };
     let is_labelled = start.get(4..8).is_some_and(|label| label == b"HEAD");
-    match (is(HEADER_BYTES as u32), is(8)) {
+    match (is(HEADER_BYTES as u32).or_else(|| is(GADGET_4_HEADER_BYTES as u32)), is(8)) {
         (Some(order), _) => Some((order, false)),
         (None, Some(order)) if is_labelled => Some((order, true)),
         _ => None,
     }
 }
 
-/// Reads header and places of the blocks of the file at `path`, not their values.
-pub fn look(path: &Path) -> ReadResult<BinaryFile> {
+/// Whether the file at `path` begins as this format does. A number as small as Gadget-4's length of a header begins many
+/// files, so it must stand behind the header, too.
+pub fn is_binary(path: &Path) -> bool {
+    let read = || -> std::io::Result<bool> {
+        let mut file = input_file::open(path)?;
+        let mut start = [0; 8];
+        file.read_exact(&mut start)?;
+        let marker: [u8; 4] = [start[0], start[1], start[2], start[3]];
+        let header = GADGET_4_HEADER_BYTES as u32;
+        if marker != header.to_le_bytes() && marker != header.to_be_bytes() {
+            return Ok(recognise(&start).is_some());
+        }
+        let mut end = [0; 4];
+        file.seek(SeekFrom::Start(4 + u64::from(header)))?;
+        file.read_exact(&mut end)?;
+        Ok(end == marker)
+    };
+    read().unwrap_or(false) // a file that cannot be read is of no format
+}
+
+/// Reads header and places of the blocks of the file at `path`, not their values. `given` says which blocks come before the masses
+/// where nothing else does.
+pub fn look(path: &Path, given: Option<BlockOrder>) -> ReadResult<BinaryFile> {
     let mut file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
     let size = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?.len();
     let mut start = [0; 8];
     take(path, &mut file, &mut start)?;
     let Some((order, is_labelled)) = recognise(&start) else {
-        return Err(ReadError::content(path, "start", "no header of Gadget", "a block of 256 bytes"));
+        return Err(ReadError::content(path, "start", "no header of Gadget", "a block of 256 or 192 bytes"));
     };
     let mut walk = Walk { path, file, size, order, is_labelled, at: 0 };
     if walk.next_label()?.is_some_and(|label| &label != b"HEAD") {
         return Err(walk.bad("first block", "not a header", "the label HEAD"));
     }
-    let offset = walk.block("header", 1, HEADER_BYTES as u64)?;
-    let mut bytes = [0; HEADER_BYTES];
+    let n_bytes = match walk.word_at(walk.at)? as usize {
+        GADGET_4_HEADER_BYTES => GADGET_4_HEADER_BYTES,
+        _ => HEADER_BYTES,
+    };
+    let offset = walk.block("header", 1, n_bytes as u64)?;
+    let mut bytes = vec![0; n_bytes];
     walk.read_at(offset, &mut bytes)?;
     let header = BinaryHeader::from_bytes(path, &bytes, order)?;
     let blocks = if header.n() == 0 {
         FileBlocks::default()
     } else if is_labelled {
+        if given.is_some() {
+            return Err(walk.bad("blocks", "they have labels", "no order of blocks"));
+        }
         walk.labelled(&header)?
     } else {
-        walk.in_order(&header)?
+        block_order::in_order(&mut walk, &header, given)?
     };
     Ok(BinaryFile { order, header, blocks })
 }
@@ -98,14 +127,16 @@ fn take(path: &Path, file: &mut File, into: &mut [u8]) -> ReadResult<()> {
 }
 
 /// Goes from block to block.
-struct Walk<'a> {
-    path: &'a Path,
+pub(super) struct Walk<'a> {
+    /// The file.
+    pub path: &'a Path,
     file: File,
     size: u64,
-    order: ByteOrder,
+    /// Its byte order.
+    pub order: ByteOrder,
     is_labelled: bool,
     /// Where the next marker is.
-    at: u64,
+    pub at: u64,
 }
 
 impl Walk<'_> {
@@ -113,7 +144,8 @@ impl Walk<'_> {
         ReadError::content(self.path, place, problem, expected)
     }
 
-    fn read_at(&mut self, offset: u64, into: &mut [u8]) -> ReadResult<()> {
+    /// Reads the bytes from `offset` on.
+    pub fn read_at(&mut self, offset: u64, into: &mut [u8]) -> ReadResult<()> {
         self.file.seek(SeekFrom::Start(offset)).map_err(|e| ReadError::io(self.path, "seeking", e))?;
         take(self.path, &mut self.file, into)
     }
@@ -127,7 +159,8 @@ impl Walk<'_> {
         })
     }
 
-    fn has_more(&self) -> bool {
+    /// Whether a block follows.
+    pub fn has_more(&self) -> bool {
         self.at < self.size
     }
 
@@ -170,7 +203,7 @@ impl Walk<'_> {
     }
 
     /// Passes a block of `n` times `width` values of 4 or 8 bytes.
-    fn values(&mut self, name: &str, n: u64, width: u64) -> ReadResult<BinaryBlock> {
+    pub fn values(&mut self, name: &str, n: u64, width: u64) -> ReadResult<BinaryBlock> {
         let marker = self.word_at(self.at)?;
         for (bytes, is_wide) in [(4, false), (8, true)] {
             let length = n.checked_mul(width * bytes);
@@ -186,30 +219,6 @@ impl Walk<'_> {
         let expected =
             format!("{} values of 4 or 8 bytes between equal markers, in a complete file", n * width);
         Err(self.bad(name, self.problem(marker), expected))
-    }
-
-    /// The blocks of type 1, which stand in a fixed order. A file of positions alone is accepted.
-    fn in_order(&mut self, header: &BinaryHeader) -> ReadResult<FileBlocks> {
-        let (n, own, gas) = (header.n(), header.n_own_masses(), header.here[0]);
-        let mut blocks =
-            FileBlocks { positions: Some(self.values("positions", n, 3)?), ..FileBlocks::default() };
-        if self.has_more() {
-            blocks.velocities = Some(self.values("velocities", n, 3)?);
-        }
-        if self.has_more() {
-            blocks.ids = Some(self.values("identities", n, 1)?);
-        }
-        if self.has_more() && own > 0 {
-            blocks.masses = Some(self.values("masses", own, 1)?);
-        }
-        // Initial conditions have internal energies and no densities.
-        if self.has_more() && gas > 0 {
-            self.values("internal energies", gas, 1)?;
-            if self.has_more() {
-                blocks.densities = Some(self.values("densities", gas, 1)?);
-            }
-        }
-        Ok(blocks)
     }
 
     /// The blocks of type 2, by their labels.

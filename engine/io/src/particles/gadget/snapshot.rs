@@ -1,6 +1,6 @@
 //! All files of a snapshot, and the rows that are asked for.
 
-use super::blocks::{BinaryBlock, BinaryFile, FileBlocks, look, recognise};
+use super::blocks::{BinaryBlock, BinaryFile, FileBlocks, is_binary, look};
 use super::header::{BinaryHeader, ByteOrder, N_TYPES, WholeBinaryHeader};
 use crate::particles::expansion::ExpansionStatements;
 use crate::particles::file_offsets::FileOffsets;
@@ -21,16 +21,15 @@ use std::path::{Path, PathBuf};
 pub const READER: ParticleReader = ParticleReader {
     name: "Gadget binary",
     looks: "a file such as snapshot_080, or snapshot_080.0 for all of snapshot_080.*",
-    recognises,
+    recognises: is_binary,
+    has_several_files: true,
     read_headers: |paths, defaults| Ok(facts::encode(&BinarySnapshot::find(paths, defaults)?)),
     open: |known| Box::new(facts::decode::<BinarySnapshot>(known)),
 };
 
-fn recognises(path: &Path) -> bool {
-    let mut start = [0; 8];
-    let is_read = input_file::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
-    is_read && recognise(&start).is_some()
-}
+/// What Gadget-4's own header leaves out.
+const WITHOUT_COSMOLOGY: &str =
+    "the header of the input has no h and no density parameters: units are taken without h";
 
 #[derive(Serialize, Deserialize)]
 struct BinarySnapshot {
@@ -57,10 +56,11 @@ struct KnownFile {
 impl BinarySnapshot {
     /// Reads the headers of all files and the places of their blocks.
     fn find(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Self> {
-        let first = look(&paths[0])?.header.whole;
+        let order = defaults.block_order;
+        let first = look(&paths[0], order)?.header.whole;
         let mut files = Vec::new();
         for path in all_files(paths, first.n_files)? {
-            let found = look(&path)?;
+            let found = look(&path, order)?;
             agree(&path, &found.header.whole, &paths[0], &first)?;
             files.push(KnownFile::new(path, found));
         }
@@ -101,7 +101,9 @@ impl BinarySnapshot {
             cosmology: scales.cosmology,
             matter: scales.matter,
             softening: [None; N_KINDS],
-            notes: expansion.note.into_iter().collect(),
+            notes: (expansion.note.into_iter())
+                .chain((!first.has_cosmology).then(|| WITHOUT_COSMOLOGY.to_string()))
+                .collect(),
             sampled: [1.0; N_KINDS],
             species: kinds.iter().map(|kind| species(&files, *kind, &first)).collect::<ReadResult<_>>()?,
         };

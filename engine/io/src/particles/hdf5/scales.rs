@@ -52,6 +52,7 @@ pub fn scales(
     let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
         || source.number("Cosmology", "Cosmological run")?.is_some();
     let dialect = if is_swift { Dialect::Swift } else { Dialect::Gadget };
+    defaults.refuse_block_order(source.path())?;
     let mut scales = match dialect {
         Dialect::Swift => {
             defaults.refuse_units(source.path())?;

@@ -13,7 +13,7 @@ use crate::particles::{
     Columns, GAS, InputDefaults, MassOf, N_KINDS, NEUTRINO, ParticleHeader, ParticleInput, ParticleReader,
     STAR, Species,
 };
-use crate::{ReadError, ReadResult, facts};
+use crate::{ReadError, ReadResult, facts, foreign};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "SWIFT or Gadget HDF5",
     looks: "a file such as snap_0000.hdf5, or snap_080.0.hdf5 for all of snap_080.*.hdf5",
     recognises: is_hdf5,
+    has_several_files: true,
     read_headers: |paths, defaults| Ok(facts::encode(&GadgetSnapshot::find(paths, defaults)?)),
     open: |known| Box::new(facts::decode::<GadgetSnapshot>(known)),
 };
@@ -54,6 +55,10 @@ struct FileColumns {
 impl GadgetSnapshot {
     /// Reads the headers of all files.
     fn find(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Self> {
+        if let Some(format) = foreign::of_file(&paths[0]) {
+            let what = format!("it is {}; expected a snapshot in the layout of SWIFT or Gadget", format.name);
+            return Err(ReadError::absent(&paths[0], what));
+        }
         let first_source = Hdf5File::open(&paths[0])?;
         let first = FileHeader::read(&first_source)?;
         let files = all_files(paths, first.whole.n_files)?;
