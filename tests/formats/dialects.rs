@@ -186,6 +186,10 @@ fn options_of_the_code_say_which_box() {
     assert_eq!(open(&[("LONG_Y", Some(0.5))], &HALF), ([10.0, 5.0, 10.0], true, false));
     assert_eq!(open(&[("LONG_Z_BITS", Some(2.0))], &HALF), ([10.0, 10.0, 2.5], true, false));
     assert_eq!(open(&[("REFLECTIVE_X", Some(1.0)), ("VORONOI", None)], &HALF), (cube, false, false));
+    assert_eq!(
+        open(&[("BOX_LONG_X", Some(3.0)), ("BOX_PERIODIC", None)], &TIME),
+        ([30.0, 10.0, 10.0], true, false)
+    );
     let room = Room::new();
     let path = snapshot(&room, &TIME);
     say(&path, "Config", "LONG_X", "many");
@@ -263,6 +267,41 @@ fn names_of_eagle_are_known_and_two_names_are_refused() {
     edit(&path, |file| list(&file.group("PartType1")?, "Masses", &[1.0; 60]));
     let problem = header(&path).species[0].problem.clone().expect("two masses");
     assert!(problem.contains("PartType1/Mass: stands beside PartType1/Masses"), "{problem}");
+}
+
+#[test]
+fn a_column_with_other_powers_is_refused_where_it_takes_part() {
+    for (column, name, power, wrong) in [
+        ("Velocities", "a_scaling", 0.5, 0.0),
+        ("Coordinates", "h-scale-exponent", -1.0, 0.0),
+        ("Masses", "aexp-scale-exponent", 0.0, 1.0),
+    ] {
+        let room = Room::new();
+        let path = snapshot(&room, &HALF);
+        let place = format!("PartType1/{column}");
+        edit(&path, |file| file.dataset(&place)?.new_attr::<f64>().create(name)?.write_scalar(&power));
+        assert_eq!(header(&path).species[0].problem, None);
+        edit(&path, |file| file.dataset(&place)?.attr(name)?.write_scalar(&wrong));
+        let problem = header(&path).species[0].problem.clone().expect("another power");
+        let expected = format!("{place}/{name}: {wrong}; expected {power}, the power of Gadget's units");
+        assert!(problem.ends_with(&expected), "{problem}");
+    }
+}
+
+#[test]
+fn a_column_that_nobody_needs_may_be_anything() {
+    let (room, dark, mut gas) = (Room::new(), clumps(80, 1), clumps(20, 1));
+    gas.id.iter_mut().for_each(|id| *id += 2_000_000);
+    let path = snapshot_of(&room, &[(0, &gas), (1, &dark)], &HALF);
+    edit(&path, |file| {
+        file.unlink("PartType0/Density")?;
+        list(&file.group("PartType0")?, "Density", &[1u8; 7])
+    });
+    let text = path.to_string_lossy().into_owned();
+    done(&["fof", &text, "-o", &room.path("f.hdf5"), "--linking-length", "0.2"]);
+    let about = header(&path);
+    assert!(!about.species[0].has_densities);
+    assert!(about.notes.join("; ").contains("densities of the gas are no reals"), "{:?}", about.notes);
 }
 
 #[test]
@@ -399,6 +438,12 @@ fn swifts_redshift_must_be_that_of_its_factor() {
     assert_eq!(header(&path).cosmology.expect("one").aexp, 0.5);
     edit(&path, |file| file.group("Cosmology")?.attr("Redshift")?.write_scalar(&2.0));
     refused(&path, &["Cosmology/Scale-factor: 0.5; expected 0.333", "as of Cosmology/Redshift"]);
+    edit(&path, |file| {
+        let cosmology = file.group("Cosmology")?;
+        cosmology.attr("Redshift")?.write_scalar(&1.0)?;
+        cosmology.attr("Cosmological run")?.write_scalar(&0.0)
+    });
+    refused(&path, &["Cosmology/Cosmological run: 0; expected 1 as of the redshift 1 and Omega_m = 0.3"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ const N_TYPES: usize = 6;
 
 /// How a snapshot is written.
 #[derive(Debug, Clone)]
-struct Variant {
+pub(crate) struct Variant {
     is_big: bool,
     has_labels: bool,
     is_double: bool,
@@ -30,6 +30,13 @@ struct Variant {
     is_gadget_4: bool,
     /// Whether two blocks of integers come before the masses, as in GIZMO.
     is_gizmo: bool,
+}
+
+impl Variant {
+    /// One file of dark matter with one mass.
+    pub fn of_dark_matter(n: u32) -> Self {
+        Self { files: vec![[0, n, 0, 0, 0, 0]], ..Self::default() }
+    }
 }
 
 impl Default for Variant {
@@ -179,7 +186,7 @@ impl Variant {
         bytes
     }
 
-    fn write(&self, folder: &Path) -> Vec<PathBuf> {
+    pub fn write(&self, folder: &Path) -> Vec<PathBuf> {
         let mut before = [0; N_TYPES];
         let mut paths = Vec::new();
         for (i, here) in self.files.iter().enumerate() {
@@ -337,6 +344,16 @@ fn blocks_that_may_be_two_things_need_a_decision() {
     };
     assert_eq!([of(BlockOrder::Gadget), of(BlockOrder::Gizmo)], [MassOf::Each; 2]);
     done(&[&args[..], &["--gadget-blocks", "gizmo", "--open"]].concat());
+    // One block that has the length of masses, and nothing but zeros.
+    let files = vec![[0, 9, 0, 0, 0, 0]];
+    let zeros = Variant { in_table: None, files, ..Variant::default() };
+    let zeros = zeros.write(Path::new(&room.path(""))).remove(0);
+    let mut bytes = fs::read(&zeros).expect("the file");
+    let n = bytes.len();
+    bytes[n - 40..n - 4].fill(0);
+    fs::write(&zeros, &bytes).expect("written");
+    let error = open_particles(&[zeros]).map(drop).expect_err("no masses").to_string();
+    assert!(error.contains("may be masses or two blocks of integers"), "{error}");
     let labelled =
         Variant { has_labels: true, ..Variant::default() }.write(Path::new(&room.path(""))).remove(0);
     let text = labelled.to_str().expect("plain");

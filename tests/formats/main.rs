@@ -25,4 +25,6 @@ mod picture;
 mod ramses_reader;
 mod ramses_variants;
 #[cfg(feature = "hdf5")]
+mod reader_checklist;
+#[cfg(feature = "hdf5")]
 mod viewers;

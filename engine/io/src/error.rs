@@ -101,7 +101,7 @@ pub enum ReadError {
     },
     /// Blocks without labels that may be two things.
     #[error(
-        "{}: the blocks from byte {offset} on may be masses or two blocks of integers and then masses; expected the order of the blocks",
+        "{}: the blocks from byte {offset} on may be masses or two blocks of integers and then masses, by lengths and values; expected the order of the blocks",
         path.display()
     )]
     TwoOrders {

@@ -82,14 +82,29 @@ impl<'a> Hdf5File<'a> {
     /// Numbers of the attribute `name` of the group at `place`, of any numeric type and shape; `None` if there is no such
     /// group or attribute.
     pub fn numbers(&self, place: &str, name: &str) -> ReadResult<Option<Vec<f64>>> {
-        let Some(attribute) = self.group(place).and_then(|g| g.attr(name).ok()) else { return Ok(None) };
-        let what = format!("{place}/{name}");
-        hdf5_file::check_attribute(self.path, &attribute)
-            .map_err(|(problem, expected)| self.bad(&what, problem, expected))?;
-        let kind = ElementKind::of_type(&attribute.dtype().map_err(self.failed(&what))?);
+        match self.group(place).and_then(|g| g.attr(name).ok()) {
+            Some(attribute) => self.numbers_in(&attribute, &format!("{place}/{name}")).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The first number of an attribute of a dataset; `None` if there is none.
+    pub fn number_of(&self, column: &DatasetRows, name: &str) -> ReadResult<Option<f64>> {
+        let names = column.dataset.attr_names().map_err(self.failed(&column.place))?;
+        if !names.iter().any(|n| n == name) {
+            return Ok(None);
+        }
+        let attribute = column.dataset.attr(name).map_err(self.failed(&column.place))?;
+        Ok(self.numbers_in(&attribute, &format!("{}/{name}", column.place))?.first().copied())
+    }
+
+    fn numbers_in(&self, attribute: &Attribute, what: &str) -> ReadResult<Vec<f64>> {
+        hdf5_file::check_attribute(self.path, attribute)
+            .map_err(|(problem, expected)| self.bad(what, problem, expected))?;
+        let kind = ElementKind::of_type(&attribute.dtype().map_err(self.failed(what))?);
         match kind.other() {
-            None => attribute.read_raw::<f64>().map(Some).map_err(self.failed(&what)),
-            Some(kind) => Err(self.bad(&what, kind, "numbers")),
+            None => attribute.read_raw::<f64>().map_err(self.failed(what)),
+            Some(kind) => Err(self.bad(what, kind, "numbers")),
         }
     }
 

@@ -54,7 +54,8 @@ impl ExpansionStatements {
         let stated = self.factor.or(by_redshift);
         let time_agrees = stated.is_some_and(|a| are_alike(self.time, a));
         let is_before_today = stated.is_some_and(|a| !are_alike(a, 1.0));
-        let both = self.factor.is_some() && by_redshift.is_some();
+        // A factor with a name of its own says that there is one; a redshift is also written by runs without expansion.
+        let is_named = self.factor.is_some() && (by_redshift.is_some() || self.omega_m.is_some());
         let decided = match (self.comoving, stated) {
             (Some(false), _) if is_before_today && self.omega_m.is_some() => {
                 let expected = format!("a comoving run as of the redshift {}", self.shown_redshift());
@@ -63,7 +64,7 @@ impl ExpansionStatements {
             (Some(false), _) => None,
             (Some(true), None) => Some(self.time).filter(|time| *time > 0.0),
             (_, Some(_)) if time_agrees && (is_before_today || self.omega_m.is_some()) => Some(self.time),
-            (_, Some(factor)) if both && (is_before_today || self.omega_m.is_some()) => Some(factor),
+            (_, Some(factor)) if is_named && (is_before_today || self.omega_m.is_some()) => Some(factor),
             (Some(true), Some(_)) => return self.undecided(path, defaults),
             (None, Some(_)) if is_before_today && self.omega_m.is_some() => {
                 return self.undecided(path, defaults);
@@ -141,6 +142,7 @@ mod tests {
         // EAGLE's time is an age.
         let eagle = ExpansionStatements { time: 0.0042, factor: Some(0.5), ..half };
         assert_eq!(found(&eagle), Ok(Some(0.5)));
+        assert_eq!(found(&ExpansionStatements { redshift: None, ..eagle }), Ok(Some(0.5)));
         let today = ExpansionStatements { factor: Some(1.0), redshift: Some(0.0), ..eagle };
         assert_eq!(found(&today), Ok(Some(1.0)));
     }

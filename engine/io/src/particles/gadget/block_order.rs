@@ -55,7 +55,8 @@ pub(super) fn in_order(
         return Ok(read(order)?.blocks);
     }
     match (read(BlockOrder::Gadget), read(BlockOrder::Gizmo)) {
-        (Ok(gadget), Err(_)) => Ok(gadget.blocks),
+        (Ok(gadget), Err(_)) if !has_masses_of_integers(walk, header, &gadget)? => Ok(gadget.blocks),
+        (Ok(_), Err(_)) => Err(ReadError::TwoOrders { path: walk.path.into(), offset: start }),
         (Err(error), Ok(gizmo)) if is_plausible(walk, header, &gizmo)? => {
             drop(error);
             Ok(gizmo.blocks)
@@ -96,6 +97,14 @@ fn rest(
         }
     }
     Ok(Reading { blocks, integers })
+}
+
+/// Whether what would be masses are zeros and small integers, all that were looked at.
+fn has_masses_of_integers(walk: &mut Walk, header: &BinaryHeader, reading: &Reading) -> ReadResult<bool> {
+    match reading.blocks.masses {
+        Some(block) => Ok(!reals(walk, block, header.n_own_masses())?.iter().any(|x| x.is_normal())),
+        None => Ok(false),
+    }
 }
 
 /// Whether the values are what this reading takes them for.

@@ -132,7 +132,7 @@ impl Dialect {
     fn groups(self) -> &'static [&'static str] {
         match self {
             Self::Gadget => &["Header", "Parameters", "Units", "RuntimePars"],
-            Self::Swift => &["Cosmology"],
+            Self::Swift => &["Cosmology", "Header"],
         }
     }
 
@@ -218,7 +218,37 @@ const COLUMN_NAMES: &[(ColumnName, &[&str])] = &[
     (ColumnName::FormationTimes, &["GFM_StellarFormationTime"]),
 ];
 
+/// The attributes with the power of the expansion factor and that of h in a column, by code: Gadget-4 and AREPO, EAGLE.
+const POWERS: [[&str; 2]; 2] = [["a_scaling", "h_scaling"], ["aexp-scale-exponent", "h-scale-exponent"]];
+
 impl ColumnName {
+    /// The powers of the expansion factor and of h that Gadget's units have in a column.
+    fn gadget_powers(self) -> Option<[f64; 2]> {
+        match self {
+            Self::Positions => Some([1.0, -1.0]),
+            Self::Velocities => Some([0.5, 0.0]),
+            Self::Masses => Some([0.0, -1.0]),
+            Self::Densities | Self::Identities | Self::Weights | Self::FormationTimes => None,
+        }
+    }
+
+    /// Checks that the powers of the expansion factor and of h which a column of Gadget or its descendants states are those with which
+    /// it is read.
+    ///
+    /// # Errors
+    /// It states others.
+    pub fn check_powers(self, source: &Hdf5File, kind: usize, dialect: Dialect) -> ReadResult<()> {
+        let powers = self.gadget_powers().filter(|_| dialect == Dialect::Gadget);
+        let (Some(powers), Some(column)) = (powers, self.find(source, kind)?) else { return Ok(()) };
+        for (name, expected) in POWERS.iter().flat_map(|names| names.iter().zip(powers)) {
+            if let Some(found) = source.number_of(&column, name)?.filter(|found| *found != expected) {
+                let expected = format!("{expected}, the power of Gadget's units");
+                return Err(source.bad(&format!("{}/{name}", column.place), found.to_string(), expected));
+            }
+        }
+        Ok(())
+    }
+
     fn names(self) -> &'static [&'static str] {
         COLUMN_NAMES
             .iter()

@@ -19,9 +19,6 @@ const CUTOUTS: [&str; 2] = ["CutoutType", "CutoutRequest"];
 /// # Errors
 /// It states something else than fractions.
 pub fn fractions(source: &Hdf5File) -> ReadResult<[f64; N_KINDS]> {
-    if !is_subsample(source) {
-        return Ok([1.0; N_KINDS]);
-    }
     let stated = source.numbers("Header", "SubSampleFractions")?.unwrap_or_default();
     let of = |kind: usize| stated.get(kind).copied().filter(|part| *part > 0.0 && *part < 1.0);
     // SWIFT has 0 or 1 for kinds that it writes as they are.
@@ -36,7 +33,7 @@ fn is_subsample(source: &Hdf5File) -> bool {
 pub fn notes(source: &Hdf5File, fractions: &[f64; N_KINDS], has: impl Fn(u8) -> bool) -> Vec<String> {
     let mut notes = Vec::new();
     let kinds = || (0..N_KINDS).filter(|kind| has(*kind as u8));
-    if is_subsample(source) {
+    if is_subsample(source) || kinds().any(|kind| fractions[kind] < 1.0) {
         let parts: Vec<String> = kinds()
             .filter(|kind| fractions[*kind] < 1.0)
             .map(|kind| format!("{} of PartType{kind}", fractions[kind]))

@@ -41,17 +41,25 @@ pub struct SnapshotUnits {
     pub sampled: [f64; N_KINDS],
 }
 
+/// Whose names a file has.
+///
+/// # Errors
+/// It says something else than a number of whether its run is cosmological.
+pub fn dialect_of(source: &Hdf5File) -> ReadResult<Dialect> {
+    let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
+        || source.number("Cosmology", "Cosmological run")?.is_some();
+    Ok(if is_swift { Dialect::Swift } else { Dialect::Gadget })
+}
+
 /// Reads them from the first file.
 pub fn scales(
     source: &Hdf5File,
     header: &WholeHeader,
+    dialect: Dialect,
     has: impl Fn(u8) -> bool,
     defaults: &InputDefaults,
 ) -> ReadResult<SnapshotUnits> {
     let has_gas = has(GAS) || has(STAR);
-    let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
-        || source.number("Cosmology", "Cosmological run")?.is_some();
-    let dialect = if is_swift { Dialect::Swift } else { Dialect::Gadget };
     defaults.refuse_block_order(source.path())?;
     let mut scales = match dialect {
         Dialect::Swift => {
@@ -69,6 +77,12 @@ pub fn scales(
 fn swift(source: &Hdf5File, has_gas: bool, defaults: &InputDefaults) -> ReadResult<SnapshotUnits> {
     let of = |quantity| stated(source, Dialect::Swift, quantity);
     let is_cosmological = of(Quantity::Comoving)? == Some(1.0);
+    if let (Some(z), Some(omega_m), false) = (of(Quantity::Redshift)?, of(Quantity::OmegaM)?, is_cosmological)
+        && z > 0.0
+    {
+        let expected = format!("1 as of the redshift {z} and Omega_m = {omega_m}");
+        return Err(source.bad("Cosmology/Cosmological run", "0", expected));
+    }
     let a = if is_cosmological { swift_factor(source)? } else { 1.0 };
     let [snapshot, internal] = ["Units", "InternalCodeUnits"].map(|group| unit_system(source, group));
     let (snapshot, internal) = (snapshot?, internal?);

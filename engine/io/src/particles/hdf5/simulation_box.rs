@@ -13,8 +13,17 @@ const CONFIG: &str = "Config";
 
 /// Options with which the box wraps around unless another option says otherwise: those of AREPO's mesh, and those that
 /// stretch a periodic box.
-const PERIODIC: [&str; 8] =
-    ["PERIODIC", "VORONOI", "LONG_X", "LONG_Y", "LONG_Z", "LONG_X_BITS", "LONG_Y_BITS", "LONG_Z_BITS"];
+const PERIODIC: [&str; 9] = [
+    "PERIODIC",
+    "BOX_PERIODIC",
+    "VORONOI",
+    "LONG_X",
+    "LONG_Y",
+    "LONG_Z",
+    "LONG_X_BITS",
+    "LONG_Y_BITS",
+    "LONG_Z_BITS",
+];
 
 /// Options of AREPO with which the box does not wrap around.
 const OPEN: [&str; 4] = ["GRAVITY_NOT_PERIODIC", "REFLECTIVE_X", "REFLECTIVE_Y", "REFLECTIVE_Z"];
@@ -68,7 +77,7 @@ fn sides(source: &Hdf5File, header: &WholeHeader) -> ReadResult<Option<[f64; 3]>
 
 /// By how much the box is longer along an axis.
 fn stretch(source: &Hdf5File, axis: &str) -> ReadResult<f64> {
-    let names = [format!("LONG_{axis}"), format!("LONG_{axis}_BITS")];
+    let names = [format!("LONG_{axis}"), format!("LONG_{axis}_BITS"), format!("BOX_LONG_{axis}")];
     let number = |name: &str| match number_or_text(source, CONFIG, name)? {
         Some(number) if number > 0.0 && number.is_finite() => Ok(Some(number)),
         None if !source.has_attribute(CONFIG, name) => Ok(None),
@@ -77,7 +86,7 @@ fn stretch(source: &Hdf5File, axis: &str) -> ReadResult<f64> {
             Err(source.bad(&format!("{CONFIG}/{name}"), problem, "a number above 0"))
         }
     };
-    match (number(&names[0])?, number(&names[1])?) {
+    match (number(&names[0])?.or(number(&names[2])?), number(&names[1])?) {
         (Some(times), None) => Ok(times),
         (None, Some(bits)) => Ok((-bits).exp2()),
         (None, None) => Ok(1.0),

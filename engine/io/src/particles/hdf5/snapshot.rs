@@ -3,9 +3,9 @@
 //! One or several files. The first of several, `snap_080.0.hdf5`, stands for all of them.
 
 use super::header::{FileHeader, WholeHeader, is_hdf5};
-use super::names::ColumnName;
+use super::names::{ColumnName, Dialect};
 use super::part::RowReader;
-use super::scales::scales;
+use super::scales::{dialect_of, scales};
 use crate::facts::OnePath;
 use crate::hdf5_file::Hdf5File;
 use crate::particles::file_offsets::FileOffsets;
@@ -38,6 +38,9 @@ struct GadgetSnapshot {
     velocity: f64,
 }
 
+/// What is said where densities of gas cannot be read.
+const LOST_DENSITIES: &str = "the densities of the gas are no reals, one per particle: they are not read";
+
 /// The particles of one kind in one file.
 #[derive(Default)]
 struct FileColumns {
@@ -46,6 +49,8 @@ struct FileColumns {
     has_ids: bool,
     has_velocities: bool,
     has_densities: bool,
+    /// Whether densities are there that cannot be read.
+    has_lost_densities: bool,
     has_weights: bool,
     has_wind: bool,
     /// Why they cannot be read.
@@ -62,6 +67,7 @@ impl GadgetSnapshot {
         let first_source = Hdf5File::open(&paths[0])?;
         let first = FileHeader::read(&first_source)?;
         let files = all_files(paths, first.whole.n_files)?;
+        let dialect = dialect_of(&first_source)?;
         let mut counts: [Vec<u64>; N_KINDS] = Default::default();
         let mut found: [Vec<FileColumns>; N_KINDS] = Default::default();
         for path in &files {
@@ -71,12 +77,13 @@ impl GadgetSnapshot {
             for kind in 0..N_KINDS {
                 counts[kind].push(header.here[kind]);
                 if header.here[kind] > 0 {
-                    found[kind].push(look(&source, kind, header.here[kind]));
+                    found[kind].push(look(&source, kind, header.here[kind], dialect));
                 }
             }
         }
         let has = |kind| counts[usize::from(kind)].iter().any(|n| *n > 0);
-        let scales = scales(&first_source, &first.whole, has, defaults)?;
+        let has_lost_densities = found[usize::from(GAS)].iter().any(|file| file.has_lost_densities);
+        let scales = scales(&first_source, &first.whole, dialect, has, defaults)?;
         let mut species = Vec::new();
         let mut offsets_by_species = Vec::new();
         for (kind, counts) in counts.into_iter().enumerate() {
@@ -103,7 +110,11 @@ impl GadgetSnapshot {
             cosmology: scales.cosmology,
             matter: scales.matter,
             softening: scales.softening,
-            notes: scales.notes,
+            notes: scales
+                .notes
+                .into_iter()
+                .chain(has_lost_densities.then(|| LOST_DENSITIES.to_string()))
+                .collect(),
             sampled: scales.sampled,
             species,
         };
@@ -160,21 +171,38 @@ fn siblings(path: &Path) -> Option<impl Fn(u64) -> PathBuf> {
 }
 
 /// The particles of a kind in a file. A problem is kept: it counts only if they take part.
-fn look(source: &Hdf5File, kind: usize, n: u64) -> FileColumns {
-    columns_of(source, kind, n)
+fn look(source: &Hdf5File, kind: usize, n: u64, dialect: Dialect) -> FileColumns {
+    columns_of(source, kind, n, dialect)
         .unwrap_or_else(|error| FileColumns { problem: Some(error.to_string()), ..FileColumns::default() })
 }
 
+/// Whether a column that no search needs is there and sound.
+fn has_reals(source: &Hdf5File, kind: usize, n: u64, column: ColumnName) -> bool {
+    let reals = || -> ReadResult<bool> {
+        let Some(found) = column.find(source, kind)? else { return Ok(false) };
+        source.is_double(&source.fits(found, n, 1)?).map(|_| true)
+    };
+    reals().unwrap_or(false) // without densities the densest particle of gas is not known
+}
+
 /// Checks that the shape of the positions agrees with the header.
-fn columns_of(source: &Hdf5File, kind: usize, n: u64) -> ReadResult<FileColumns> {
+fn columns_of(source: &Hdf5File, kind: usize, n: u64, dialect: Dialect) -> ReadResult<FileColumns> {
+    for column in [ColumnName::Positions, ColumnName::Velocities, ColumnName::Masses] {
+        column.check_powers(source, kind, dialect)?;
+    }
     let positions = ColumnName::Positions.need(source, kind, n, 3)?;
     let has = |column: ColumnName| Ok(column.find(source, kind)?.is_some());
+    let is_gas = kind == usize::from(GAS);
+    let has_densities = is_gas && has_reals(source, kind, n, ColumnName::Densities);
     Ok(FileColumns {
         is_double: source.is_double(&positions)?,
         has_masses: has(ColumnName::Masses)?,
         has_ids: has(ColumnName::Identities)?,
         has_velocities: has(ColumnName::Velocities)?,
-        has_densities: kind == usize::from(GAS) && has(ColumnName::Densities)?,
+        has_densities,
+        has_lost_densities: is_gas
+            && !has_densities
+            && !matches!(ColumnName::Densities.find(source, kind), Ok(None)),
         has_weights: kind == usize::from(NEUTRINO) && has(ColumnName::Weights)?,
         has_wind: kind == usize::from(STAR) && has(ColumnName::FormationTimes)?,
         problem: None,
