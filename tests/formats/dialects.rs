@@ -399,6 +399,12 @@ fn a_part_of_a_run_says_so() {
     assert!(notes.contains("a subsample of its run: 0.25 of PartType1"), "{notes}");
     say(&path, "Header", "CutoutType", "Subhalo");
     edit(&path, |file| {
+        let header = file.group("Header")?;
+        header.attr("NumFilesPerSnapshot")?.write_scalar(&600)?;
+        header.delete_attr("NumPart_Total")?;
+        put(&header, "NumPart_Total", &[0u32, 1_000_000, 0, 0, 0, 0, 0])
+    });
+    edit(&path, |file| {
         let text = VarLenAscii::from_ascii("DScale5").expect("a text");
         let dataset = file.dataset("PartType1/Coordinates")?;
         dataset.new_attr::<VarLenAscii>().create("Lossy compression filter")?.write_scalar(&text)

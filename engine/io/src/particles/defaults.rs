@@ -55,7 +55,7 @@ impl InputDefaults {
     ///
     /// # Errors
     /// One is given.
-    pub fn refuse_block_order(&self, path: &Path) -> ReadResult<()> {
+    pub(super) fn refuse_block_order(&self, path: &Path) -> ReadResult<()> {
         match self.block_order {
             None => Ok(()),
             Some(_) => Err(ReadError::absent(path, NO_ORDER)),

@@ -5,8 +5,8 @@
 //! lengths of the blocks; where both fit, their values must tell: masses and densities are normal reals above 0, and small
 //! integers are none.
 
-use super::blocks::{BinaryBlock, FileBlocks, Walk};
 use super::header::{BinaryHeader, ByteOrder};
+use super::walk::{BinaryBlock, FileBlocks, Walk};
 use crate::{ReadError, ReadResult};
 
 /// An order of blocks.
@@ -33,11 +33,7 @@ struct Reading {
 ///
 /// # Errors
 /// The lengths fit no order, or both, and neither the values nor the caller tell which.
-pub(super) fn in_order(
-    walk: &mut Walk,
-    header: &BinaryHeader,
-    order: Option<BlockOrder>,
-) -> ReadResult<FileBlocks> {
+pub fn in_order(walk: &mut Walk, header: &BinaryHeader, order: Option<BlockOrder>) -> ReadResult<FileBlocks> {
     let n = header.n();
     let mut blocks = FileBlocks { positions: Some(walk.values("positions", n, 3)?), ..FileBlocks::default() };
     if walk.has_more() {

@@ -8,6 +8,7 @@
 //! | file | question |
 //! |---|---|
 //! | `header` | What does the header of a file say? |
+//! | `walk` | What is the next block? |
 //! | `blocks` | Where in a file are which values? |
 //! | `block_order` | Which blocks without labels are which? |
 //! | `snapshot` | Which rows of all files are asked for? |
@@ -16,6 +17,7 @@ mod block_order;
 mod blocks;
 mod header;
 mod snapshot;
+mod walk;
 
 pub use block_order::BlockOrder;
 pub use snapshot::READER;

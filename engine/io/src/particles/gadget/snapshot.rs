@@ -1,7 +1,8 @@
 //! All files of a snapshot, and the rows that are asked for.
 
-use super::blocks::{BinaryBlock, BinaryFile, FileBlocks, is_binary, look};
+use super::blocks::{BinaryFile, is_binary, look};
 use super::header::{BinaryHeader, ByteOrder, N_TYPES, WholeBinaryHeader};
+use super::walk::{BinaryBlock, FileBlocks};
 use crate::particles::expansion::ExpansionStatements;
 use crate::particles::file_offsets::FileOffsets;
 use crate::particles::gadget_units::{GadgetRun, OwnUnits};

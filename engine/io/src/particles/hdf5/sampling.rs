@@ -11,7 +11,7 @@ use crate::particles::N_KINDS;
 /// The attribute of a dataset that names SWIFT's filter.
 const LOSSY: &str = "Lossy compression filter";
 
-/// The attribute of a cut-out.
+/// The attributes of a cut-out.
 const CUTOUTS: [&str; 2] = ["CutoutType", "CutoutRequest"];
 
 /// The part of the particles of each kind that the file says that it holds; 1 where it says nothing.
@@ -23,6 +23,11 @@ pub fn fractions(source: &Hdf5File) -> ReadResult<[f64; N_KINDS]> {
     let of = |kind: usize| stated.get(kind).copied().filter(|part| *part > 0.0 && *part < 1.0);
     // SWIFT has 0 or 1 for kinds that it writes as they are.
     Ok(std::array::from_fn(|kind| of(kind).unwrap_or(1.0)))
+}
+
+/// Whether a file says that it is a cut-out of a run, so that it is complete by itself.
+pub fn is_cutout(source: &Hdf5File) -> bool {
+    CUTOUTS.iter().any(|name| source.has_attribute("Header", name))
 }
 
 fn is_subsample(source: &Hdf5File) -> bool {
