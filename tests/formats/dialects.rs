@@ -216,6 +216,17 @@ fn an_open_box_is_told_and_a_given_side_makes_it_periodic() {
         ["phew", &path, "--mesh-from-particles", "--density-threshold", "5", "-o", &room.path("p.csv")];
     assert!(done(&mesh).contains("the box is taken as open"));
     assert!(!done(&[&mesh[..], &["--box", "10"]].concat()).contains("taken as open"));
+    edit(Path::new(&path), |file| {
+        let mut positions = clumps(60, 1).position;
+        positions[7][1] = -0.5;
+        file.dataset("PartType1/Coordinates")?.write(ndarray::ArrayView2::from(&positions[..]))
+    });
+    fs::remove_file(room.path("p.csv")).expect("written");
+    room.refuses(
+        &mesh,
+        &["row 7: position", "does not wrap around, or a given side, which makes it periodic"],
+    );
+    done(&[&mesh[..], &["--box", "10"]].concat());
 }
 
 #[test]
@@ -492,6 +503,13 @@ fn linking_lengths_far_from_the_separations_are_told() {
         let notes = notes(&room, &path, &["--linking-length", &length, "--box", "10", "--min-size", "2"]);
         let range = "mean separations of the linking particles, 2.5544e0; usual are 0.1 to 0.3 of them: 2.5544e-1 to 7.6631e-1";
         assert_eq!(notes.contains(range), is_told, "{length}: {notes}");
+    }
+    let text = path.to_string_lossy().into_owned();
+    let to = room.path("g.csv");
+    room.refuses(&["fof", &text, "-o", &to], &["does not say that its box is periodic", "a given side"]);
+    for (ratio, is_told) in [("0.01", true), ("0.05", false), ("1.5", true)] {
+        let notes = notes(&room, &path, &["--linking-ratio", ratio, "--box", "10"]);
+        assert_eq!(notes.contains("mean separations of the linking particles"), is_told, "{ratio}: {notes}");
     }
     // Without a box the least one around the particles counts.
     edit(&path, |file| file.group("Header")?.attr("BoxSize")?.write_scalar(&0.0));

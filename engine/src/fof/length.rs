@@ -63,26 +63,30 @@ impl DarkMasses {
     }
 }
 
-/// Linking lengths of more mean separations join nearly all particles, and of fewer hardly any two.
-const SENSIBLE: RangeInclusive<f64> = 1e-3..=1.0;
+/// Linking lengths of more mean separations join nearly all particles, and of fewer hardly any two. Lengths may be meant for a
+/// dense part of the box, ratios are not.
+const SENSIBLE_LENGTHS: RangeInclusive<f64> = 1e-3..=1.0;
+const SENSIBLE_RATIOS: RangeInclusive<f64> = 0.02..=1.0;
 /// The usual ones.
 const USUAL: [f64; 2] = [0.1, 0.3];
 
 /// Where a linking length is far from the separations of the particles, in one line with those.
 ///
 /// `volume` is that of the box, or of the least box around the particles, with `n` of them.
-pub fn far_from_separation(length: f64, volume: f64, n: u64) -> Option<String> {
-    let separation = (volume / n as f64).cbrt();
+pub fn far_from_separation(config: &FofConfig, length: f64, volume: f64, n: u64) -> Option<String> {
+    let by_volume = (volume / n as f64).cbrt();
+    let (separation, is_far) = match config.length {
+        LinkingLength::Ratio(ratio) if !SENSIBLE_RATIOS.contains(&ratio) => (length / ratio, true),
+        _ => (by_volume, !SENSIBLE_LENGTHS.contains(&(length / by_volume))),
+    };
     // Without a volume there is no separation.
-    let ratio = Some(length / separation).filter(|ratio| ratio.is_finite())?;
+    let ratio = Some(length / separation).filter(|ratio| is_far && ratio.is_finite())?;
     let [least, most] = USUAL.map(|usual| usual * separation);
-    (!SENSIBLE.contains(&ratio)).then(|| {
-        format!(
-            "the linking length {length:.4e} is {ratio:.3e} mean separations of the linking particles, {separation:.4e}; usual are \
-             {} to {} of them: {least:.4e} to {most:.4e}",
-            USUAL[0], USUAL[1]
-        )
-    })
+    Some(format!(
+        "the linking length {length:.4e} is {ratio:.3e} mean separations of the linking particles, {separation:.4e}; usual are \
+         {} to {} of them: {least:.4e} to {most:.4e}",
+        USUAL[0], USUAL[1]
+    ))
 }
 
 /// Collective: the volume of the box, or of the least box around the particles of all ranks.
@@ -161,6 +165,9 @@ pub fn linking_length(
     let number = if masses.n_heavy > 0 { masses.total / masses.mean } else { census.dark as f64 };
     match plan.sides {
         Some(sides) => Ok(ratio * (sides.iter().product::<f64>() / number).cbrt()),
+        None if about.boundary_is_assumed => missing(
+            "the input does not say that its box is periodic, and a given side, which makes it so, is missing",
+        ),
         None => missing("the mean separation is not known without a periodic box"),
     }
 }

@@ -188,7 +188,7 @@ fn prepare(
         .chain(masses.warning(census.dark, config))
         .chain(contradiction)
         .chain(other_density(about, config, &masses))
-        .chain(far_from_separation(linking_length, volume, census.linkable))
+        .chain(far_from_separation(config, linking_length, volume, census.linkable))
         .collect();
     let rules = LinkingRules {
         linking_length,

@@ -62,6 +62,8 @@ pub struct MeshPlan {
     pub side: f64,
     /// Whether it wraps around.
     pub periodic: bool,
+    /// Whether it does not because nothing in the input says that it does.
+    pub is_taken_as_open: bool,
     /// Whether species mix kinds, so that the kind of each particle is read.
     pub mixed: bool,
     /// Whether positions are read in double precision.
@@ -88,6 +90,7 @@ impl MeshPlan {
             kinds: config.kinds,
             side: side(about, config)?,
             periodic: config.side.is_some() || about.periodic,
+            is_taken_as_open: config.side.is_none() && about.boundary_is_assumed,
             mixed: those.iter().any(|s| s.is_mixed()),
             double: those.iter().any(|s| s.is_double),
             mass: mass_of_all(&those, about.units.is_some())?,
