@@ -140,6 +140,20 @@ fn a_time_that_is_no_expansion_factor_needs_two_other_statements() {
 }
 
 #[test]
+fn softening_lengths_of_named_types_are_known() {
+    let room = Room::new();
+    let path = snapshot(&room, &HALF);
+    assert_eq!(header(&path).softening[1], None);
+    state(&path, "RuntimePars", "SofteningHalo", 0.04);
+    assert_eq!(header(&path).softening[1], Some(0.04));
+    // The greatest physical length over the expansion factor.
+    state(&path, "RuntimePars", "SofteningHaloMaxPhys", 0.01);
+    state(&path, "RuntimePars", "SofteningStars", 0.03);
+    let softening = header(&path).softening;
+    assert_eq!([softening[0], softening[1], softening[4]], [None, Some(0.02), Some(0.03)]);
+}
+
+#[test]
 fn contradicting_headers_name_both_statements() {
     let cases: [(&str, &str, f64, &[&str]); 5] = [
         ("Header", "ExpansionFactor", 0.25, &["0.25; expected 0.5 as of the redshift 1"]),

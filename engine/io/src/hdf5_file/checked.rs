@@ -44,8 +44,10 @@ impl ElementKind {
             Ok(TypeDescriptor::Integer(_)) => Self::Signed,
             Ok(TypeDescriptor::Unsigned(_)) => Self::Unsigned,
             Ok(other) => Self::Other(other.to_string()),
-            // The binding knows 4 and 8 bytes.
-            Err(_) if elements.conv_to::<f64>().is_some() => Self::Real(elements.size()),
+            // The binding knows 4 and 8 bytes. Codes write half precision, and some machines have longer reals.
+            Err(_) if [2, 10, 12, 16].contains(&elements.size()) && elements.conv_to::<f64>().is_some() => {
+                Self::Real(elements.size())
+            }
             Err(error) => Self::Other(error.to_string()),
         }
     }
