@@ -55,6 +55,8 @@ impl HalfInOne {
             has_velocities: true,
             has_densities: false,
             has_weights: false,
+            has_wind: false,
+            problem: None,
         };
         let header = ParticleHeader {
             format: "made",
@@ -63,6 +65,9 @@ impl HalfInOne {
             time: 1.0,
             units: Some(units),
             assumed_units: Vec::new(),
+            boundary_is_assumed: false,
+            notes: Vec::new(),
+            sampled: [1.0; N_KINDS],
             cosmology: Some(Cosmology {
                 aexp: 1.0,
                 h0: 1.0,

@@ -331,6 +331,9 @@ pub enum ParticleGraphError {
 /// Why particles make no mesh.
 #[derive(Debug, thiserror::Error)]
 pub enum ParticleMeshError {
+    /// Particles that take part cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// A plain array, and nobody said in which box.
     #[error("the input does not state the side of its box; expected one, or a snapshot that states it")]
     NoBox,

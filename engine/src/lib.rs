@@ -132,7 +132,8 @@ pub mod progress;
 pub mod projection;
 #[doc(hidden)]
 pub mod stage;
-mod tables;
+#[doc(hidden)]
+pub mod tables;
 #[doc(hidden)]
 pub mod trees;
 #[doc(hidden)]
@@ -161,7 +162,7 @@ pub use fof::Groups;
 pub use inselberg_comm::HostComm;
 pub use inselberg_comm::{Comm, CommBuilder};
 pub use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values};
-pub use inselberg_io::particles::InputDefaults;
+pub use inselberg_io::particles::{BlockOrder, InputDefaults};
 pub use inselberg_io::{Cosmology, ExtraCosmology, Units};
 pub use inselberg_kernels::phew::persistence::Persistence;
 pub use inselberg_kernels::props::Structure;

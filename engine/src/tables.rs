@@ -7,6 +7,22 @@ use inselberg_io::{Cosmology, Header, Units};
 /// The attribute that names units which the input does not say: those of its format are assumed.
 pub const ASSUMED_UNITS: &str = "assumed_units";
 
+/// The attribute with what a user may not expect of the input: what was taken for it, and what it says that it leaves out.
+pub const INPUT_NOTES: &str = "input_notes";
+
+/// Notes on an input as the attribute of that name; `None` without any.
+pub(crate) fn input_notes(notes: &[String]) -> Option<(&'static str, Attribute)> {
+    (!notes.is_empty()).then(|| (INPUT_NOTES, Attribute::Text(notes.join("; "))))
+}
+
+/// The notes on the input among the attributes of a catalogue, in one line.
+pub fn input_notes_of(attributes: &[(String, Attribute)]) -> Option<&str> {
+    attributes.iter().find_map(|(name, value)| match value {
+        Attribute::Text(text) if name == INPUT_NOTES => Some(text.as_str()),
+        _ => None,
+    })
+}
+
 /// The attribute that names parameters of the cosmology which nobody says: the usual values are assumed.
 pub const ASSUMED_COSMOLOGY: &str = "assumed_cosmology";
 

@@ -144,6 +144,8 @@ fn write_file(path: &Path, file: usize, kinds: &[(usize, &Kind)], style: &Style)
         header.new_attr::<f64>().create("BoxSize")?.write_scalar(&side())?;
     }
     header.new_attr::<i32>().create("NumFilesPerSnapshot")?.write_scalar(&(style.files as i32))?;
+    // Without expansion nothing else says that the box is periodic.
+    out.create_group("Config")?.new_attr::<i32>().create("PERIODIC")?.write_scalar(&1)?;
     for (name, value) in &style.header {
         header.new_attr::<f64>().create(*name)?.write_scalar(value)?;
     }

@@ -89,6 +89,8 @@ impl PlantedBox {
             has_velocities: *kind != NEUTRINO,
             has_densities: false,
             has_weights: false,
+            has_wind: false,
+            problem: None,
         };
         let header = ParticleHeader {
             format: "planted",
@@ -97,6 +99,9 @@ impl PlantedBox {
             time: 0.5,
             units: Some(units()),
             assumed_units: Vec::new(),
+            boundary_is_assumed: false,
+            notes: Vec::new(),
+            sampled: [1.0; N_KINDS],
             cosmology: Some(cosmology()),
             matter: None,
             softening: [None; N_KINDS],

@@ -219,6 +219,32 @@ fn damaged_plotfiles_are_errors_or_fields() {
     }
 }
 
+#[test]
+fn a_density_is_found_by_its_name_in_any_case() {
+    let room = Room::new();
+    let folder = room.path("plt00001");
+    Plotfile::sample().write(Path::new(&folder));
+    let header = Path::new(&folder).join("Header");
+    let written = fs::read_to_string(&header).expect("a header");
+    let args = ["phew", &folder, "-o", &room.path("c.csv"), "--density-threshold", "1"];
+    let of = |names: &str| {
+        fs::write(&header, written.replace("density\nodd name (x/y)", names)).expect("written");
+        let all = [&args[..], &["--relevance-threshold", "1.2"]].concat();
+        done_json(&all)["field"]["name"].clone()
+    };
+    for name in ["Density", "GasDensity", "gas_density", "RHO", "prim_density"] {
+        assert_eq!(of(&format!("{name}\npressure")), name);
+    }
+    fs::remove_file(room.path("c.csv")).expect("written");
+    let refused = |names: &str, part: &str| {
+        fs::write(&header, written.replace("density\nodd name (x/y)", names)).expect("written");
+        room.refuses(&args, &[part]);
+    };
+    // The second field has values below 0.
+    refused("Density\ndensity", "density of the cell [0, 0, 0]");
+    refused("Density\nDENSITY", "Density, DENSITY");
+}
+
 /// What yt reads of files by the descriptions of the formats, cell by cell.
 #[test]
 #[cfg(feature = "hdf5")]

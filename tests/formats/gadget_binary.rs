@@ -14,7 +14,7 @@ const N_TYPES: usize = 6;
 
 /// How a snapshot is written.
 #[derive(Debug, Clone)]
-struct Variant {
+pub(crate) struct Variant {
     is_big: bool,
     has_labels: bool,
     is_double: bool,
@@ -26,6 +26,17 @@ struct Variant {
     /// The last block is the one with this number: 0 for positions.
     last: usize,
     time: f64,
+    /// Whether the header is Gadget-4's own.
+    is_gadget_4: bool,
+    /// Whether two blocks of integers come before the masses, as in GIZMO.
+    is_gizmo: bool,
+}
+
+impl Variant {
+    /// One file of dark matter with one mass.
+    pub fn of_dark_matter(n: u32) -> Self {
+        Self { files: vec![[0, n, 0, 0, 0, 0]], ..Self::default() }
+    }
 }
 
 impl Default for Variant {
@@ -39,6 +50,8 @@ impl Default for Variant {
             in_table: Some(1),
             last: usize::MAX,
             time: 0.5,
+            is_gadget_4: false,
+            is_gizmo: false,
         }
     }
 }
@@ -87,7 +100,30 @@ impl Variant {
         values.flat_map(one).collect()
     }
 
+    /// Whether it is one file as Gadget-2 writes it.
+    fn is_plain(&self) -> bool {
+        self.files.len() == 1 && !self.is_gizmo && !self.is_gadget_4
+    }
+
+    /// Counts of 8 bytes, masses, time, redshift, side, number of files, and two numbers of trees.
+    fn gadget_4_header(&self, here: &[u32; N_TYPES]) -> Vec<u8> {
+        let long = |n: u32| {
+            let n = u64::from(n);
+            if self.is_big { n.to_be_bytes() } else { n.to_le_bytes() }
+        };
+        let mut bytes: Vec<u8> = here.iter().chain(&self.total()).flat_map(|n| long(*n)).collect();
+        let mass = |kind| if self.in_table == Some(kind) { TABLE_MASS } else { 0.0 };
+        let reals = (0..N_TYPES).map(mass).chain([self.time, 1.0 / self.time - 1.0, 10.0]);
+        bytes.extend(reals.flat_map(|x| self.real(x)));
+        bytes.extend(self.word(self.files.len() as u32));
+        bytes.resize(192, 0);
+        bytes
+    }
+
     fn header(&self, here: &[u32; N_TYPES]) -> Vec<u8> {
+        if self.is_gadget_4 {
+            return self.gadget_4_header(here);
+        }
         let mut bytes = Vec::new();
         here.iter().for_each(|n| bytes.extend(self.word(*n)));
         (0..N_TYPES).for_each(|kind| {
@@ -123,6 +159,15 @@ impl Variant {
             ("RHO ", self.reals(gas().map(density))),
             ("HSML", self.reals(gas().map(|_| 1.0))),
         ];
+        if self.is_gizmo {
+            let small = |i: u32| match self.has_wide_ids {
+                true => u64::from(i % 3).to_le_bytes().to_vec(),
+                false => self.word(i % 3).to_vec(),
+            };
+            for _ in 0..2 {
+                blocks.insert(3, ("GEN ", all().flat_map(|(_, i)| small(i)).collect()));
+            }
+        }
         blocks.truncate(self.last.saturating_add(1));
         let mut bytes = Vec::new();
         let mut put = |label: &str, block: &[u8]| {
@@ -141,7 +186,7 @@ impl Variant {
         bytes
     }
 
-    fn write(&self, folder: &Path) -> Vec<PathBuf> {
+    pub fn write(&self, folder: &Path) -> Vec<PathBuf> {
         let mut before = [0; N_TYPES];
         let mut paths = Vec::new();
         for (i, here) in self.files.iter().enumerate() {
@@ -241,7 +286,24 @@ fn variants() -> Vec<Variant> {
         let plain = Variant { has_labels, ..Variant::default() };
         all.push(Variant { files: files.clone(), ..plain.clone() });
         all.push(Variant { in_table: None, ..plain.clone() });
+        all.push(Variant { is_gadget_4: true, ..plain.clone() });
+        all.push(Variant {
+            is_gadget_4: true,
+            files: files.clone(),
+            is_double: true,
+            is_big: true,
+            ..plain.clone()
+        });
         all.extend((0..6).map(|last| Variant { last, ..plain.clone() }));
+    }
+    // With and without gas, and with masses of all particles and of some.
+    for here in [[3, 7, 0, 0, 2, 0], [0, 9, 0, 0, 0, 0], [4, 0, 0, 0, 0, 0]] {
+        for in_table in [None, Some(1)] {
+            for has_wide_ids in [false, true] {
+                let files = vec![here];
+                all.push(Variant { is_gizmo: true, in_table, has_wide_ids, files, ..Variant::default() });
+            }
+        }
     }
     all
 }
@@ -255,6 +317,60 @@ fn every_variant_reads_as_it_was_written() {
             check(&*open_particles(given).expect("sound"), &variant);
         }
     }
+}
+
+#[test]
+fn blocks_that_may_be_two_things_need_a_decision() {
+    use inselberg_io::particles::{
+        BlockOrder, InputDefaults, open_particles_from, read_particle_headers_with,
+    };
+    let files = vec![[0, 9, 0, 0, 0, 0]];
+    let variant = Variant { is_gizmo: true, in_table: None, files, ..Variant::default() };
+    let room = Room::new();
+    let path = variant.write(Path::new(&room.path(""))).remove(0);
+    // The last three blocks hold nothing but zeros.
+    let mut bytes = fs::read(&path).expect("the file");
+    let n = bytes.len();
+    (0..3).for_each(|block| bytes[n - 44 * block - 40..n - 44 * block - 4].fill(0));
+    fs::write(&path, &bytes).expect("written");
+    let text = path.to_str().expect("plain");
+    let to = room.path("f.csv");
+    let args = ["fof", text, "-o", &to, "--linking-length", "3"];
+    room.refuses(&args, &["may be masses or two blocks of integers", "(--gadget-blocks)"]);
+    let of = |order| {
+        let defaults = InputDefaults { block_order: Some(order), ..InputDefaults::default() };
+        let facts = read_particle_headers_with(std::slice::from_ref(&path), &defaults).expect("decided");
+        open_particles_from(&facts).about().species[0].mass
+    };
+    assert_eq!([of(BlockOrder::Gadget), of(BlockOrder::Gizmo)], [MassOf::Each; 2]);
+    done(&[&args[..], &["--gadget-blocks", "gizmo", "--open"]].concat());
+    // One block that has the length of masses, and nothing but zeros.
+    let files = vec![[0, 9, 0, 0, 0, 0]];
+    let zeros = Variant { in_table: None, files, ..Variant::default() };
+    let zeros = zeros.write(Path::new(&room.path(""))).remove(0);
+    let mut bytes = fs::read(&zeros).expect("the file");
+    let n = bytes.len();
+    bytes[n - 40..n - 4].fill(0);
+    fs::write(&zeros, &bytes).expect("written");
+    let error = open_particles(&[zeros]).map(drop).expect_err("no masses").to_string();
+    assert!(error.contains("may be masses or two blocks of integers"), "{error}");
+    let labelled =
+        Variant { has_labels: true, ..Variant::default() }.write(Path::new(&room.path(""))).remove(0);
+    let text = labelled.to_str().expect("plain");
+    let other = room.path("g.csv");
+    let args = ["fof", text, "-o", &other, "--linking-length", "3", "--gadget-blocks", "gadget"];
+    room.refuses(&args, &["they have labels; expected no order of blocks"]);
+}
+
+#[test]
+fn a_header_without_a_cosmology_says_so() {
+    let room = Room::new();
+    let variant = Variant { is_gadget_4: true, ..Variant::default() };
+    let path = variant.write(Path::new(&room.path(""))).remove(0);
+    let input = open_particles(&[path]).expect("sound");
+    assert!(input.about().cosmology.is_none());
+    let notes = input.about().notes.join("; ");
+    assert!(notes.contains("at the factor 0.5") && notes.contains("units are taken without h"), "{notes}");
 }
 
 #[test]
@@ -277,7 +393,7 @@ fn a_cosmology_comes_from_the_header() {
 fn groups_are_those_of_the_same_particles_in_any_variant() {
     let mut expected = None;
     for variant in
-        variants().into_iter().filter(|v| v.last == usize::MAX && v.in_table.is_some() && v.files.len() == 1)
+        variants().into_iter().filter(|v| v.last == usize::MAX && v.in_table.is_some() && v.is_plain())
     {
         let room = Room::new();
         let path = variant.write(Path::new(&room.path(""))).remove(0);
@@ -315,8 +431,8 @@ fn survives(path: &Path) -> Option<String> {
 
 #[test]
 fn a_truncated_file_is_refused_or_lacks_only_what_is_not_read() {
-    for has_labels in [false, true] {
-        let variant = Variant { has_labels, ..Variant::default() };
+    for (has_labels, is_gadget_4) in [(false, false), (true, false), (false, true)] {
+        let variant = Variant { has_labels, is_gadget_4, ..Variant::default() };
         let room = Room::new();
         let path = variant.write(Path::new(&room.path(""))).remove(0);
         let whole = fs::read(&path).expect("the file");
@@ -397,7 +513,7 @@ fn yt_reads_the_same_particles() {
     let Some(python) = python() else { return };
     for variant in variants()
         .into_iter()
-        .filter(|v| v.last == usize::MAX && v.in_table.is_some() && !v.is_double && v.files.len() == 1)
+        .filter(|v| v.last == usize::MAX && v.in_table.is_some() && !v.is_double && v.is_plain())
     {
         let room = Room::new();
         let path = variant.write(Path::new(&room.path(""))).remove(0);

@@ -7,8 +7,11 @@ mod catalogue;
 mod catalogue_parts;
 #[cfg(feature = "hdf5")]
 mod dendrogram;
+#[cfg(feature = "hdf5")]
+mod dialects;
 mod fields;
 mod fits;
+mod foreign;
 mod gadget_binary;
 mod hostile_input;
 mod images;
@@ -21,5 +24,7 @@ mod npz;
 mod picture;
 mod ramses_reader;
 mod ramses_variants;
+#[cfg(feature = "hdf5")]
+mod reader_checklist;
 #[cfg(feature = "hdf5")]
 mod viewers;

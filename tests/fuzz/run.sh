@@ -8,7 +8,7 @@ seconds=${1:-60}
 shift || true
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-    targets=(amr hydro grav part info header descriptor npy npz fits amrex catalogue-hdf5 catalogue-csv config run)
+    targets=(amr hydro grav part info header descriptor npy npz gadget fits amrex catalogue-hdf5 catalogue-csv config run)
 fi
 each=$((seconds / ${#targets[@]}))
 [ "$each" -gt 0 ] || each=1

@@ -58,6 +58,8 @@ impl MockParticles {
             has_velocities: true,
             has_densities: false,
             has_weights: false,
+            has_wind: false,
+            problem: None,
         };
         let about = ParticleHeader {
             format: "memory",
@@ -66,6 +68,9 @@ impl MockParticles {
             time: 0.0,
             units: Some(units()),
             assumed_units: Vec::new(),
+            boundary_is_assumed: false,
+            notes: Vec::new(),
+            sampled: [1.0; N_KINDS],
             cosmology: None,
             matter: None,
             softening: [None; N_KINDS],

@@ -54,6 +54,8 @@ impl Given {
             has_velocities: false,
             has_densities: false,
             has_weights: false,
+            has_wind: false,
+            problem: None,
         };
         let about = ParticleHeader {
             format: "memory",
@@ -62,6 +64,9 @@ impl Given {
             time: 0.0,
             units: None,
             assumed_units: Vec::new(),
+            boundary_is_assumed: false,
+            notes: Vec::new(),
+            sampled: [1.0; N_KINDS],
             cosmology: None,
             matter: None,
             softening: [None; N_KINDS],

@@ -240,7 +240,7 @@ fn the_lightest_particles_of_a_zoom_decide_the_linking_length() {
     let (length, notes) = linking_length(&room, &gadget(&room, &[(1, &zoom)]));
     let fine = linking_length(&room, &gadget(&room, &[(1, &dark())])).0;
     assert!((length / fine - 1.0).abs() < 1e-12, "{length}, {fine}");
-    let note = notes[0].as_str().expect("a note");
+    let note = notes.to_string();
     assert!(note.contains("200 dark-matter particles") && note.contains("400 others"), "{note}");
     // Without a cosmology the box holds the mean density.
     let path = write(Path::new(&room.path("")), &[(1, &zoom)], &Style::default()).remove(0);
@@ -250,7 +250,7 @@ fn the_lightest_particles_of_a_zoom_decide_the_linking_length() {
     // Masses that differ a little are of one class.
     zoom.mass[400..].fill(60.0);
     let (_, notes) = linking_length(&room, &gadget(&room, &[(1, &zoom)]));
-    assert_eq!(notes, serde_json::json!([]));
+    assert!(!notes.to_string().contains("least mass"), "{notes}");
 }
 
 /// Neutrinos whose weights are the departure from their mean density, which then fills all spheres.

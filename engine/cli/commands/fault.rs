@@ -80,21 +80,28 @@ impl CommandError {
         Self::user(format!("{}: {error}", path.display()))
     }
 
+    /// A mistake in the file or folder `path`, with the options that it is about.
+    pub fn of_input(path: &Path, error: &impl NamesFlags) -> Self {
+        if error.names_input() {
+            Self::user(error.with_flags())
+        } else {
+            Self::about(path, error.with_flags())
+        }
+    }
+
     /// What a call of the library about the input at `path` met on this rank. The message names options.
     pub fn of_call(path: &Path, error: &inselberg::Error) -> Self {
         let Some(cause) = error.cause() else { return Self::about(path, error) };
         if let Some(error) = cause.downcast_ref::<RunError>() {
             return match error {
-                RunError::Read(error) => Self::user(error.with_flags()),
                 RunError::Comm(error) => Self::ranks(error.clone()),
-                error => Self::about(path, error.with_flags()),
+                error => Self::of_input(path, error),
             };
         }
         if let Some(error) = cause.downcast_ref::<FofRunError>() {
             return match error {
-                FofRunError::Read(error) => Self::user(error.with_flags()),
                 FofRunError::Comm(error) => Self::ranks(error.clone()),
-                error => Self::about(path, error.with_flags()),
+                error => Self::of_input(path, error),
             };
         }
         if let Some(error) = cause.downcast_ref::<TreeError>() {
@@ -106,7 +113,7 @@ impl CommandError {
             };
         }
         if let Some(error) = cause.downcast_ref::<ParticleMeshError>() {
-            return Self::about(path, error.with_flags());
+            return Self::of_input(path, error);
         }
         match (cause.downcast_ref::<CommError>(), cause.downcast_ref::<PartError>()) {
             (Some(error), _) | (_, Some(PartError::Comm(error))) => Self::ranks(error.clone()),

@@ -10,6 +10,11 @@ pub trait NamesFlags: Display {
     /// The options, separated by commas; empty for none.
     fn flags(&self) -> &'static str;
 
+    /// Whether the message begins with the path of the input.
+    fn names_input(&self) -> bool {
+        false
+    }
+
     /// The message with the options at its end.
     fn with_flags(&self) -> String {
         match self.flags() {
@@ -20,16 +25,24 @@ pub trait NamesFlags: Display {
 }
 
 impl NamesFlags for ReadError {
+    fn names_input(&self) -> bool {
+        true
+    }
+
     fn flags(&self) -> &'static str {
         match self {
             Self::UnusedDefault { name: "particle mass", .. } => "--particle-mass",
             Self::UnusedDefault { name: "unit length", .. } => "--unit-length",
             Self::UnusedDefault { name: "unit mass", .. } => "--unit-mass",
             Self::UnusedDefault { name: "unit velocity", .. } => "--unit-velocity",
+            Self::UnusedDefault { name: "expansion factor", .. } | Self::NoExpansion { .. } => {
+                "--expansion-factor"
+            }
             Self::UnusedDefault { name: "w0", .. } => "--w0",
             Self::UnusedDefault { name: "wa", .. } => "--wa",
             Self::UnusedDefault { name: "omega_r", .. } => "--omega-r",
             Self::UnusedDefault { name: "omega_nu", .. } => "--omega-nu",
+            Self::TwoOrders { .. } => "--gadget-blocks",
             Self::TwoAxes { .. } => "--image",
             _ => "",
         }
@@ -37,6 +50,10 @@ impl NamesFlags for ReadError {
 }
 
 impl NamesFlags for RunError {
+    fn names_input(&self) -> bool {
+        matches!(self, Self::Read(_) | Self::Grow(ParticleMeshError::Read(_)))
+    }
+
     fn flags(&self) -> &'static str {
         match self {
             Self::Read(error) => error.flags(),
@@ -55,8 +72,13 @@ impl NamesFlags for RunError {
 }
 
 impl NamesFlags for ParticleMeshError {
+    fn names_input(&self) -> bool {
+        matches!(self, Self::Read(_))
+    }
+
     fn flags(&self) -> &'static str {
         match self {
+            Self::Read(error) => error.flags(),
             Self::NoBox | Self::TwoBoxes { .. } => "--box",
             Self::NoParticles { .. } => "--particle-types",
             Self::NoMasses(_) => "--particle-mass",
@@ -68,6 +90,10 @@ impl NamesFlags for ParticleMeshError {
 }
 
 impl NamesFlags for FofRunError {
+    fn names_input(&self) -> bool {
+        matches!(self, Self::Read(_))
+    }
+
     fn flags(&self) -> &'static str {
         match self {
             Self::Read(error) => error.flags(),

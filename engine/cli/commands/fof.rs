@@ -97,10 +97,8 @@ fn check_memory(
 
 /// The number of particles that are read, and the bytes of each. Species that neither link nor are attached are not read.
 fn particles_read(about: &ParticleHeader, config: &FofConfig) -> (u64, u64) {
-    let is_read = |kind: &Option<u8>| {
-        kind.is_none_or(|k| config.linking[usize::from(k)] || config.attaching[usize::from(k)])
-    };
-    let read: Vec<_> = about.species.iter().filter(|s| is_read(&s.kind)).collect();
+    let takes_part = |kind: u8| config.linking[usize::from(kind)] || config.attaching[usize::from(kind)];
+    let read: Vec<_> = about.species.iter().filter(|s| s.may_be(takes_part)).collect();
     let double = read.iter().any(|s| s.is_double);
     let each = (if double { 24 } else { 12 }) + if read.iter().any(|s| s.has_ids) { 8 } else { 0 };
     (read.iter().map(|s| s.n).sum(), each)

@@ -2,7 +2,6 @@
 
 use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error, notes_text};
 use super::fault::CommandError;
-use super::flags::NamesFlags;
 use super::grouped::grouped;
 #[cfg(feature = "plot")]
 use super::pictures;
@@ -34,7 +33,7 @@ pub fn checked(job: &FofJob, input: &OpenParticles) -> Result<FofConfig, Command
     let path = &job.inputs[0];
     let config = job.types.config(&job.fof).map_err(|error| CommandError::of_call(path, &error))?;
     inselberg::fof::run::check(input.reader().about(), &config)
-        .map_err(|error| CommandError::about(path, error.with_flags()))?;
+        .map_err(|error| CommandError::of_input(path, &error))?;
     Ok(config)
 }
 

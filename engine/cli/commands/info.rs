@@ -18,9 +18,11 @@ use crate::report::{DisplayUnits, UnitChoice};
 use inselberg::Rules;
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::catalogue::info::{describe, describe_in};
-use inselberg_io::particles::{file_of, open_particles};
+use inselberg_io::particles::{file_of, open_particles, recognises_particles};
 use inselberg_io::staging::Staged;
-use inselberg_io::{Family, Header, ReadResult, Snapshot, open_from, read_headers_with, recognises};
+use inselberg_io::{
+    Family, Header, ReadError, ReadResult, Snapshot, foreign, open_from, read_headers_with, recognises,
+};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -32,11 +34,8 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     if !is_snapshot && job.input.is_file() {
         let catalogue = match inselberg_io::catalogue::read(&job.input) {
             Ok(catalogue) => catalogue,
-            // A file that is not a catalogue may hold particles.
-            Err(error) => match job.units {
-                None => return particles(job, common).ok_or(error)?,
-                Some(_) => return Err(error.into()),
-            },
+            Err(error) if job.units.is_none() && !is_of_us(&error) => return particles(job, common, error),
+            Err(error) => return Err(error.into()),
         };
         without_thresholds(job, "a catalogue")?;
         return out::report(common, || catalogue_text(&catalogue, job.units), || describe_json(&catalogue));
@@ -45,7 +44,8 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         let problem = "not a catalogue; expected one for --units";
         return Err(CommandError::about(&job.input, problem));
     }
-    if !is_snapshot && !job.input.exists() && file_of(&job.input).is_file() {
+    let is_in_file = !job.input.exists() && file_of(&job.input).is_file();
+    if !is_snapshot && (is_in_file || job.input.is_dir() && recognises_particles(&job.input)) {
         let input = open_particles(std::slice::from_ref(&job.input))?;
         without_thresholds(job, PARTICLES)?;
         return info_particles::describe(&job.input, input.as_ref(), common);
@@ -68,11 +68,29 @@ fn catalogue_text(catalogue: &Catalogue, choice: Option<UnitChoice>) -> String {
     }
 }
 
-/// Describes particles, if the file holds any.
-fn particles(job: &InfoJob, common: Common) -> Option<Result<(), CommandError>> {
-    let input = open_particles(std::slice::from_ref(&job.input)).ok()?;
-    let described = || info_particles::describe(&job.input, input.as_ref(), common);
-    Some(without_thresholds(job, PARTICLES).and_then(|()| described()))
+/// Whether a file that cannot be read is a damaged catalogue of this program.
+fn is_of_us(error: &ReadError) -> bool {
+    matches!(error, ReadError::Content { place, .. } if place == "checksum")
+}
+
+/// Describes the particles of a file that is no catalogue, for the reason in `otherwise`. A file of another code is named. What is
+/// neither has the reason of the reader that knows it.
+fn particles(job: &InfoJob, common: Common, otherwise: ReadError) -> Result<(), CommandError> {
+    let path = &job.input;
+    match foreign::of_file(path) {
+        Some(format) if format.is_own() => return Err(otherwise.into()),
+        Some(format) => {
+            without_thresholds(job, format.name)?;
+            let shown = path.display();
+            let text = || format!("{:<12}{shown}: {}, which no command reads\n", "file", format.name);
+            return out::report(common, text, || json!({"path": shown.to_string(), "format": format.name}));
+        }
+        None if !recognises_particles(path) => return Err(otherwise.into()),
+        None => {}
+    }
+    let input = open_particles(std::slice::from_ref(path)).map_err(CommandError::from)?;
+    without_thresholds(job, PARTICLES)?;
+    info_particles::describe(path, input.as_ref(), common)
 }
 
 const PARTICLES: &str = "particles without a mesh";

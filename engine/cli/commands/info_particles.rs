@@ -45,6 +45,7 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
             .sides
             .map_or("not stated".into(), |[x, y, z]| format!("{x} x {y} x {z} (code units), {around}")),
     );
+    notes(about).into_iter().for_each(|note| line("note", note));
     if let Some(units) = &about.units {
         let mass = units.density * units.length.powi(3);
         line(
@@ -74,6 +75,12 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
     }
     for species in &about.species {
         let precision = if species.is_double { "double" } else { "single" };
+        let n = grouped(species.n);
+        let (name, kind) = (&species.name, kind_name(species));
+        if let Some(problem) = &species.problem {
+            line(name, format!("{n:>18} {kind}; not readable: {problem}"));
+            continue;
+        }
         let has = [
             (true, mass_text(species.mass)),
             (species.has_ids, "identities".into()),
@@ -81,13 +88,18 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
             (species.has_densities, "densities".into()),
         ];
         let has: Vec<_> = has.into_iter().filter(|(has, _)| *has).map(|(_, what)| what).collect();
-        let n = grouped(species.n);
-        let (name, kind) = (&species.name, kind_name(species));
+        let kind =
+            if species.has_wind { format!("{kind}, with wind cells, which are gas") } else { kind.into() };
         line(name, format!("{n:>18} {kind}; positions in {precision} precision, {}", has.join(", ")));
     }
     let bytes = search_bytes(about);
     line("memory", format!("a fof run on all of them takes at least {}", Bytes(bytes)));
     text
+}
+
+/// What a user may not expect of the input.
+fn notes(about: &ParticleHeader) -> Vec<String> {
+    about.notes.iter().cloned().chain(about.boundary_note()).collect()
 }
 
 /// The redshift at this expansion factor.
@@ -119,7 +131,7 @@ fn json_of(path: &Path, about: &ParticleHeader) -> Value {
             json!({
                 "name": s.name, "kind": s.kind, "n": s.n, "double": s.is_double, "ids": s.has_ids,
                 "velocities": s.has_velocities, "densities": s.has_densities,
-                "masses": s.mass != MassOf::Unknown,
+                "masses": s.mass != MassOf::Unknown, "wind": s.has_wind, "problem": s.problem,
                 "mass": match s.mass {
                     MassOf::Same(mass) => Some(mass),
                     MassOf::Each | MassOf::Unknown => None,
@@ -143,7 +155,7 @@ fn json_of(path: &Path, about: &ParticleHeader) -> Value {
         "memory_bytes": {"least": search_bytes(about)},
         "path": path.display().to_string(), "format": about.format, "sides": about.sides,
         "periodic": about.periodic, "time": about.time, "assumed_units": about.assumed_units,
-        "species": species,
+        "species": species, "notes": notes(about),
     })
 }
 

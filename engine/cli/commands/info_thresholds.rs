@@ -1,7 +1,6 @@
 //! `inselberg info --thresholds`: which thresholds suit this density, and why.
 
 use super::fault::{CommandError, warn};
-use super::flags::NamesFlags;
 use super::grouped::grouped;
 use super::memory;
 use crate::report::four_digits;
@@ -57,7 +56,7 @@ impl ThresholdAdvice {
     ) -> Result<Self, CommandError> {
         memory::check_octs(input.display(), octs, 1)?;
         let (field, distribution) = distribution(snapshot, field, &Comm::solo(), &Executor::default())
-            .map_err(|error| CommandError::about(input, error.with_flags()))?;
+            .map_err(|error| CommandError::of_input(input, &error))?;
         let above = distribution.above();
         if above.is_empty() && !is_quiet {
             warn(format!("{}: no leaf of {} is denser than 0", input.display(), field.field.name));

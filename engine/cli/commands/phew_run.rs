@@ -18,6 +18,7 @@ use inselberg::phew::image;
 use inselberg::phew::run::ChosenField;
 #[cfg(feature = "plot")]
 use inselberg::stage::Stage;
+use inselberg::tables::input_notes_of;
 use inselberg::{
     Clumps, DensityUnit, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot, Persistence,
     ThresholdInForce, ThresholdsInForce,
@@ -28,7 +29,7 @@ use inselberg_io::catalogue;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
-    PARTICLE_READERS, ParticleHeader, ParticleInput, file_of, read_particle_headers_with,
+    ParticleHeader, ParticleInput, file_of, read_particle_headers_with, recognises_particles,
 };
 use inselberg_io::staging::{Staged, stage_file};
 use inselberg_io::{Cosmology, FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
@@ -92,7 +93,7 @@ impl PhewInput {
             (ParticleMeshError::NoBox, true) => {
                 CommandError::about(&job.input, format!("{}, or --image for pixels", error.with_flags()))
             }
-            _ => CommandError::about(&job.input, error.with_flags()),
+            _ => CommandError::of_input(&job.input, &error),
         })?;
         Ok(Self::Particles { particles, made, shape, on_mesh: Box::new(on_mesh) })
     }
@@ -139,7 +140,7 @@ impl PhewInput {
 fn is_of_particles(job: &PhewJob) -> bool {
     let path = &job.input;
     let has_cells = inselberg_io::recognises(path, &job.grid);
-    !has_cells && file_of(path).exists() && PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path))
+    !has_cells && file_of(path).exists() && recognises_particles(path)
 }
 
 /// Checks that nothing is asked for on the command line that needs cells.
@@ -289,7 +290,7 @@ pub struct PhewSummary {
     selected: SelectedParticles,
     sky: Option<String>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
-    /// What the input says of its cosmology against itself.
+    /// What the input says of its cosmology against itself, and what else a user may not expect of it.
     notes: Vec<String>,
     warnings: Vec<String>,
 }
@@ -309,9 +310,10 @@ impl PhewSummary {
         let cosmology = input.snapshot().header().cosmology.as_ref();
         let is_used = clumps.attributes().iter().any(|(name, _)| name == "unbind_potential");
         let assumed = AssumedUnits::new(input.about()).with_cosmology(cosmology.filter(|_| is_used));
-        let notes: Vec<String> = cosmology.and_then(Cosmology::contradiction).into_iter().collect();
-        let warnings =
-            clumps.warnings().into_iter().chain(assumed.sentence()).chain(notes.iter().cloned()).collect();
+        let contradiction = cosmology.and_then(Cosmology::contradiction);
+        let of_input = input_notes_of(clumps.attributes()).map(str::to_string);
+        let notes = contradiction.iter().cloned().chain(of_input).collect();
+        let warnings = clumps.warnings().into_iter().chain(assumed.sentence()).chain(contradiction).collect();
         let field = clumps.field().expect("an output has a chosen field").clone();
         Ok(Self {
             costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,

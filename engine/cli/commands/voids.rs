@@ -1,11 +1,11 @@
 //! `inselberg voids`.
 
 use super::driver::{
-    AssumedUnits, ProcessSetup, RankTask, RunCosts, RunSummary, SnapshotJob, check_shown, recorder,
+    AssumedUnits, ProcessSetup, RankTask, RunCosts, RunSummary, SnapshotJob, check_shown, notes_text,
+    recorder,
 };
 use super::estimate::Estimate;
 use super::fault::CommandError;
-use super::flags::NamesFlags;
 use super::fof_run::read_headers;
 use super::grouped::grouped;
 #[cfg(feature = "plot")]
@@ -19,7 +19,7 @@ use inselberg::{Engine, OpenParticles, Voids};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
-use inselberg_io::particles::{ParticleHeader, file_of};
+use inselberg_io::particles::{ParticleHeader, Species, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use serde_json::{Value, json};
@@ -86,14 +86,14 @@ impl SnapshotJob for VoidsJob {
 fn check(job: &VoidsJob, input: &OpenParticles) -> Result<(), CommandError> {
     let graph = job.graph.config().map_err(|error| CommandError::of_call(&job.inputs[0], &error))?;
     let found = input.on_mesh(&graph.mesh).map(drop);
-    found.map_err(|error| CommandError::about(&job.inputs[0], error.with_flags()))
+    found.map_err(|error| CommandError::of_input(&job.inputs[0], &error))
 }
 
 /// How many particles take part. A plain array has no types.
 fn n_particles(job: &VoidsJob, input: &OpenParticles) -> u64 {
     let species = &input.reader().about().species;
-    let takes_part = |kind: Option<u8>| kind.is_none_or(|kind| job.graph.types.contains(&kind));
-    species.iter().filter(|species| takes_part(species.kind)).map(|species| species.n).sum()
+    let takes_part = |species: &Species| species.may_be(|kind| job.graph.types.contains(&kind));
+    species.iter().filter(|species| takes_part(species)).map(|species| species.n).sum()
 }
 
 /// Bytes of particles, densities and links. All particles take part, unless a threshold leaves some out.
@@ -189,6 +189,8 @@ struct VoidSummary {
     costs: RunCosts,
     assumed: AssumedUnits,
     n_ranks: usize,
+    /// What a user may not expect of the input.
+    notes: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -202,10 +204,12 @@ impl VoidSummary {
         comm: &Comm,
     ) -> Result<Self, CommandError> {
         let assumed = AssumedUnits::new(Some(about));
+        let notes: Vec<String> = voids.warnings();
         Ok(Self {
             costs: RunCosts::new(stages, None, diagnostics, comm)?,
             counts: counts_of(voids.attributes(), &COUNTS),
-            warnings: assumed.sentence().into_iter().collect(),
+            warnings: notes.iter().cloned().chain(assumed.sentence()).collect(),
+            notes,
             assumed,
             n_ranks: comm.n_ranks(),
         })
@@ -237,13 +241,14 @@ impl RunSummary for VoidSummary {
         let RunCosts { stages, ranks, peak_memory } = &self.costs;
         let table = table_text(&self.counts, "particles", stages, *peak_memory);
         let ranks = ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
-        format!("{}{table}{ranks}", self.assumed.text())
+        format!("{}{}{table}{ranks}", notes_text(&self.notes), self.assumed.text())
     }
 
     fn json(&self) -> Value {
         let RunCosts { stages, ranks, peak_memory } = &self.costs;
         let mut summary = table_json(&self.counts, "particles", stages, *peak_memory);
         summary["assumed_units"] = self.assumed.json();
+        summary["notes"] = json!(self.notes);
         summary["n_ranks"] = json!(self.n_ranks);
         summary["ranks"] = ranks.as_ref().map_or(Value::Null, RankReport::json);
         summary

@@ -10,7 +10,7 @@ use super::values::CheckedValues;
 use inselberg::bound::PropertyWords;
 use inselberg::{BoundRequest, FofParams, Linking, LinkingTypes};
 use inselberg_io::ExtraCosmology;
-use inselberg_io::particles::{InputDefaults, KIND_NAMES, N_KINDS};
+use inselberg_io::particles::{BlockOrder, InputDefaults, KIND_NAMES, N_KINDS};
 use std::path::PathBuf;
 
 /// `inselberg fof` on one snapshot, checked. It has at least one output or diagnostics.
@@ -168,6 +168,12 @@ pub(super) fn input_defaults(raw: &CheckedValues<'_>) -> Result<InputDefaults, C
         unit_length: positive("unit-length")?,
         unit_mass: positive("unit-mass")?,
         unit_velocity: positive("unit-velocity")?,
+        expansion_factor: positive("expansion-factor")?,
+        block_order: match raw.text_or_default("gadget-blocks").as_str() {
+            "gadget" => Some(BlockOrder::Gadget),
+            "gizmo" => Some(BlockOrder::Gizmo),
+            _ => None,
+        },
         cosmology: ExtraCosmology::NONE,
     })
 }

@@ -93,8 +93,16 @@ pub(super) fn from_particles(
 
 const OF_GRAPH: [&str; 2] = ["neighbours", "given-density"];
 const OF_MESH: [&str; 3] = ["m-refine", "level-min", "level-max"];
-const OF_PARTICLES: [&str; 6] =
-    ["particle-types", "box", "particle-mass", "unit-length", "unit-mass", "unit-velocity"];
+const OF_PARTICLES: [&str; 8] = [
+    "particle-types",
+    "box",
+    "particle-mass",
+    "unit-length",
+    "unit-mass",
+    "unit-velocity",
+    "expansion-factor",
+    "gadget-blocks",
+];
 const OF_CELLS: [&str; 4] = ["periodic", "spacing", "origin", "image"];
 
 /// Checks that options of meshes and graphs are given where there are such.

@@ -52,6 +52,28 @@ pub(super) const PARTICLES: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "expansion-factor",
+        key: "expansion_factor",
+        heading: Particles,
+        kind: OptionKind::Real,
+        example: "0.5",
+        commands: &[Fof, Phew, Voids],
+        help: "Expansion factor of a Gadget snapshot whose time and redshift do not agree",
+        doc: "Required for such a snapshot. One that states its factor refuses it.",
+        ..ROW
+    },
+    Opt {
+        name: "gadget-blocks",
+        key: "gadget_blocks",
+        heading: Particles,
+        kind: OptionKind::Choice(&["auto", "gadget", "gizmo"]),
+        default: "auto",
+        commands: &[Fof, Phew, Voids],
+        help: "Order of blocks in a Gadget snapshot of type 1: gizmo has two more before masses",
+        doc: "auto: lengths and values of the blocks tell, or the snapshot is refused.",
+        ..ROW
+    },
+    Opt {
         name: "w0",
         key: "w0",
         heading: Properties,

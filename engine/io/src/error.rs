@@ -86,12 +86,44 @@ pub enum ReadError {
     UnusedDefault {
         /// The file.
         path: PathBuf,
-        /// The default: `particle mass`, `unit length`, `unit mass` or `unit velocity`.
+        /// The default: `particle mass`, `unit length`, `unit mass`, `unit velocity`, `expansion factor`.
         name: &'static str,
         /// Its value.
         value: f64,
         /// Why it cannot be used.
         problem: String,
+    },
+    /// A problem of a part of the input, found with its headers. It counts since that part is needed.
+    #[error("{problem}")]
+    Deferred {
+        /// The message: where, what, and what was expected.
+        problem: String,
+    },
+    /// Blocks without labels that may be two things.
+    #[error(
+        "{}: the blocks from byte {offset} on may be masses or two blocks of integers and then masses, by lengths and values; expected the order of the blocks",
+        path.display()
+    )]
+    TwoOrders {
+        /// The file.
+        path: PathBuf,
+        /// Where they begin.
+        offset: u64,
+    },
+    /// A snapshot whose time and redshift do not agree.
+    #[error(
+        "{}: header: redshift {redshift}, and its time {time} is not the expansion factor {}; expected that time, a second \
+         statement of the factor, or a given expansion factor",
+        path.display(),
+        1.0 / (1.0 + redshift)
+    )]
+    NoExpansion {
+        /// The snapshot.
+        path: PathBuf,
+        /// Its time.
+        time: f64,
+        /// Its redshift.
+        redshift: f64,
     },
     /// The snapshot is valid but lacks the requested content.
     #[error("{}: {what}", path.display())]

@@ -20,6 +20,7 @@ mod dataset_path;
 mod error;
 mod facts;
 mod field_defaults;
+pub mod foreign;
 #[cfg(feature = "hdf5")]
 mod hdf5_file;
 mod identity;

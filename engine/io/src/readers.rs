@@ -4,7 +4,7 @@
 use crate::mesh_blocks;
 use crate::{
     ExtraCosmology, FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, dataset_path,
-    input_file, ramses, uniform,
+    foreign, input_file, ramses, uniform,
 };
 use std::path::Path;
 
@@ -73,9 +73,10 @@ pub fn open_from(facts: &InputFacts) -> Box<dyn Snapshot> {
 }
 
 fn unknown_format(path: &Path) -> ReadError {
-    let problem = match input_file::other_kind(path) {
-        Some(kind) => format!("it is {kind}"),
-        None => "not an output of a known format".into(),
+    let problem = match (input_file::other_kind(path), foreign::of_file(path)) {
+        (Some(kind), _) => format!("it is {kind}"),
+        (None, Some(format)) => format!("it is {}", format.name),
+        (None, None) => "not an output of a known format".into(),
     };
     ReadError::absent(path, format!("{problem}; expected {}", known_formats()))
 }

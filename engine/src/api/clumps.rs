@@ -16,6 +16,7 @@ use crate::phew::recut::cut_attributes;
 use crate::phew::run::{ChosenField, structure_tables};
 use crate::phew::tables::PatchIds;
 use crate::projection::{DensityMap, KeptLeaves, MapBox, Projection, View};
+use crate::tables::input_notes_of;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
 use inselberg_io::staging::Staged;
@@ -170,6 +171,7 @@ impl Clumps {
             ));
         }
         lines.extend(image::warning(self.attributes()));
+        lines.extend(input_notes_of(self.attributes()).map(str::to_string));
         lines
     }
 

@@ -103,7 +103,8 @@ pub(crate) fn search(
     let projection =
         config.with_picture.then(|| picture::project(&of_search, census.all, sides, comm)).transpose()?;
     let found = find_groups(of_search, &rules, comm, executor)?;
-    let request = CatalogueRequest { about: &about, config: &config, rules: &rules, census: &census };
+    let request =
+        CatalogueRequest { about: &about, notes: &[], config: &config, rules: &rules, census: &census };
     let catalogue = catalogue(&request, &found, comm, executor.observer())?;
     let n = particles.len();
     let labels = (0..n).into_par_iter().map(|i| GroupId::new(found.group_of.get(i))).collect();
@@ -155,6 +156,8 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
         has_velocities: particles.has_velocities(),
         has_densities: false,
         has_weights: false,
+        has_wind: false,
+        problem: None,
     };
     let geometry = &particles.geometry;
     ParticleHeader {
@@ -164,6 +167,9 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
         time: geometry.time,
         units: geometry.units.clone(),
         assumed_units: Vec::new(),
+        boundary_is_assumed: false,
+        notes: Vec::new(),
+        sampled: [1.0; N_KINDS],
         cosmology: geometry.cosmology.clone(),
         matter: None,
         softening: [None; N_KINDS],

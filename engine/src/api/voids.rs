@@ -5,6 +5,7 @@ use crate::api::particle_types::ParticleGraphParams;
 use crate::api::session::{Session, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::projection::{DensityMap, KeptLeaves, MapBox, View};
+use crate::tables::input_notes_of;
 use crate::voids::{VoidOutcome, VoidParams, run_voids};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
@@ -52,6 +53,11 @@ impl std::fmt::Debug for Voids {
 impl Voids {
     pub(crate) fn new(shared: Arc<Shared>, found: VoidResult) -> Self {
         Self { shared, found }
+    }
+
+    /// What a user should know about a result that is right but may surprise: one line each, the same on all ranks.
+    pub fn warnings(&self) -> Vec<String> {
+        input_notes_of(self.attributes()).map(str::to_string).into_iter().collect()
     }
 
     /// Number of voids listed on all ranks.

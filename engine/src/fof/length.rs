@@ -6,8 +6,9 @@ use crate::fof::load::LoadedParticles;
 use crate::fof::plan::{ParticleCounts, ReadPlan};
 use crate::fof::run_error::FofRunError;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::particles::{MassOf, ParticleHeader};
+use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader, Positions};
 use rayon::prelude::*;
+use std::ops::RangeInclusive;
 
 /// Particles of more than so many times the least mass belong to a coarser level of a zoom, whose masses differ by 8.
 const CLASS: f64 = 2.0;
@@ -62,12 +63,76 @@ impl DarkMasses {
     }
 }
 
+/// Linking lengths of more mean separations join nearly all particles, and of fewer hardly any two. Lengths may be meant for a
+/// dense part of the box, ratios are not.
+const SENSIBLE_LENGTHS: RangeInclusive<f64> = 1e-3..=1.0;
+const SENSIBLE_RATIOS: RangeInclusive<f64> = 0.02..=1.0;
+/// The usual ones.
+const USUAL: [f64; 2] = [0.1, 0.3];
+
+/// Where a linking length is far from the separations of the particles, in one line with those.
+///
+/// `volume` is that of the box, or of the least box around the particles, with `n` of them.
+pub fn far_from_separation(config: &FofConfig, length: f64, volume: f64, n: u64) -> Option<String> {
+    let by_volume = (volume / n as f64).cbrt();
+    let (separation, is_far) = match config.length {
+        LinkingLength::Ratio(ratio) if !SENSIBLE_RATIOS.contains(&ratio) => (length / ratio, true),
+        _ => (by_volume, !SENSIBLE_LENGTHS.contains(&(length / by_volume))),
+    };
+    // Without a volume there is no separation.
+    let ratio = Some(length / separation).filter(|ratio| is_far && ratio.is_finite())?;
+    let [least, most] = USUAL.map(|usual| usual * separation);
+    Some(format!(
+        "the linking length {length:.4e} is {ratio:.3e} mean separations of the linking particles, {separation:.4e}; usual are \
+         {} to {} of them: {least:.4e} to {most:.4e}",
+        USUAL[0], USUAL[1]
+    ))
+}
+
+/// Collective: the volume of the box, or of the least box around the particles of all ranks.
+///
+/// # Errors
+/// When another rank fails.
+pub fn volume_of(sides: Option<[f64; 3]>, positions: &Positions, comm: &Comm) -> Result<f64, CommError> {
+    if let Some(sides) = sides {
+        return Ok(sides.iter().product());
+    }
+    let none = [f64::NEG_INFINITY; 6];
+    let ends = |i: usize| {
+        let [x, y, z] = positions.get(i);
+        [x, y, z, -x, -y, -z]
+    };
+    let larger = |a: [f64; 6], b: [f64; 6]| std::array::from_fn(|end| a[end].max(b[end]));
+    let own = (0..positions.len()).into_par_iter().map(ends).reduce(|| none, larger);
+    let all = comm.all_max(&own)?;
+    Ok((0..3).map(|axis| all[axis] + all[axis + 3]).product())
+}
+
+/// By how much the density of dark matter may differ from that of the cosmology.
+const MASS_MARGIN: f64 = 0.1;
+
+/// Where the dark matter that takes part is not that of the cosmology in the box, in one line: a ratio then refers to a separation that
+/// its particles may not have.
+pub fn other_density(about: &ParticleHeader, config: &FofConfig, masses: &DarkMasses) -> Option<String> {
+    let (matter, sides) = (about.matter?, about.sides?);
+    let mean = if matter.has_gas { matter.dark? } else { matter.all };
+    let expected = mean * about.sampled[usize::from(DARK_MATTER)] * sides.iter().product::<f64>();
+    let part = masses.total / expected;
+    let is_ratio = matches!(config.length, LinkingLength::Ratio(_));
+    (is_ratio && part.is_finite() && (part - 1.0).abs() > MASS_MARGIN).then(|| {
+        format!(
+            "the dark matter that takes part has {part:.3e} times the mean density of the cosmology in the box, as in a part of a \
+             run, in a zoom or with other units; the linking length is that of the full density"
+        )
+    })
+}
+
 /// The linking length in the units of the positions.
 ///
 /// A ratio refers to the mean separation of dark-matter particles: the cube root of their mean mass over the mean density.
 /// That is the density of dark matter where there is gas, and of all matter otherwise. Without cosmology or masses, the
 /// mean separation is the cube root of the volume of the box over the number of dark-matter particles. Of several classes of
-/// mass the lightest counts.
+/// mass the lightest counts. Of a subsample it is that of the particles in the input.
 ///
 /// # Errors
 /// When the input does not have what a ratio needs.
@@ -92,12 +157,17 @@ pub fn linking_length(
         let Some(density) = density.filter(|d| *d > 0.0) else {
             return missing("there is gas, and the input does not give the density of dark matter");
         };
-        return Ok(ratio * (masses.mean / density).cbrt());
+        // A subsample has fewer particles of the same mass.
+        let sampled = about.sampled[usize::from(DARK_MATTER)];
+        return Ok(ratio * (masses.mean / (density * sampled)).cbrt());
     }
     // Of the lightest class as if it filled the box.
     let number = if masses.n_heavy > 0 { masses.total / masses.mean } else { census.dark as f64 };
     match plan.sides {
         Some(sides) => Ok(ratio * (sides.iter().product::<f64>() / number).cbrt()),
+        None if about.boundary_is_assumed => missing(
+            "the input does not say that its box is periodic, and a given side, which makes it so, is missing",
+        ),
         None => missing("the mean separation is not known without a periodic box"),
     }
 }

@@ -193,6 +193,8 @@ mod tests {
                 has_velocities: false,
                 has_densities: false,
                 has_weights: false,
+                has_wind: false,
+                problem: None,
             };
             Self(ParticleHeader {
                 format: "rows",
@@ -201,6 +203,9 @@ mod tests {
                 time: 0.0,
                 units: None,
                 assumed_units: Vec::new(),
+                boundary_is_assumed: false,
+                notes: Vec::new(),
+                sampled: [1.0; N_KINDS],
                 cosmology: None,
                 matter: None,
                 softening: [None; N_KINDS],

@@ -3,7 +3,9 @@
 use crate::fof::config::FofConfig;
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::Role;
-use inselberg_io::particles::{BLACK_HOLE, KIND_NAMES, N_KINDS, ParticleHeader, Species, mass_of_all};
+use inselberg_io::particles::{
+    BLACK_HOLE, KIND_NAMES, N_KINDS, ParticleHeader, Species, check_readable, mass_of_all,
+};
 
 /// What to read of an input, and the role of each kind.
 #[derive(Debug, Clone)]
@@ -64,33 +66,40 @@ impl ReadPlan {
     /// # Errors
     /// When the input does not suit `config`.
     pub fn new(about: &ParticleHeader, config: &FofConfig) -> Result<Self, FofRunError> {
-        if about.species.iter().all(|s| s.n == 0) {
+        if about.species.iter().all(|s| s.n == 0 && s.problem.is_none()) {
             return Err(FofRunError::Empty);
         }
         let takes_part = |kind: usize| config.linking[kind] || config.attaching[kind];
-        let wanted = |s: &Species| s.kind.is_none_or(|kind| takes_part(usize::from(kind)));
+        let wanted = |s: &Species| s.may_be(|kind| takes_part(usize::from(kind)));
         let species: Vec<usize> = (0..about.species.len()).filter(|s| wanted(&about.species[*s])).collect();
         if !species.iter().any(|s| about.species[*s].kind.is_none_or(|k| config.linking[usize::from(k)])) {
             return Err(FofRunError::NothingLinks { what: contents(about) });
         }
         let those: Vec<&Species> = species.iter().map(|s| &about.species[*s]).collect();
+        check_readable(&those)?;
         let has_kind = |kind: u8| those.iter().any(|s| s.kind.is_none_or(|k| k == kind));
         let wants = Wants {
             double: those.iter().any(|s| s.is_double),
             masses: mass_of_all(&those, about.units.is_some())?,
             ids: all_have_ids(&those)?,
-            kinds: those.len() > 1 || those.iter().any(|s| s.kind.is_none()),
+            kinds: those.len() > 1 || those.iter().any(|s| s.is_mixed()),
             velocities: those.iter().all(|s| s.has_velocities),
             densities: those.iter().any(|s| s.has_densities),
             black_holes: has_kind(BLACK_HOLE) && takes_part(usize::from(BLACK_HOLE)),
-            roles: those.iter().any(|s| s.kind.is_none_or(|kind| !config.linking[usize::from(kind)])),
+            roles: those.iter().any(|s| s.may_be(|kind| !config.linking[usize::from(kind)])),
         };
-        let only = if let [one] = those[..] { one.kind } else { None };
+        let only = if let [one] = those[..] { one.kind.filter(|_| !one.is_mixed()) } else { None };
         let mut before = 0;
         let firsts = those.iter().map(|s| (before, before += s.n).0).collect();
         let sides = sides(about, config)?;
         let (linking, attaching) = (config.linking, config.attaching);
         Ok(Self { species, linking, attaching, sides, wants, only, firsts })
+    }
+
+    /// What a user may not expect of the input, one line each.
+    pub fn notes(&self, about: &ParticleHeader, config: &FofConfig) -> Vec<String> {
+        let boundary = about.boundary_note().filter(|_| !config.open && self.sides.is_none());
+        about.notes.iter().cloned().chain(boundary).collect()
     }
 
     /// The role of particles of a kind; kinds that the config does not know are ignored.
@@ -118,6 +127,7 @@ pub fn contents(about: &ParticleHeader) -> String {
 
 fn sides(about: &ParticleHeader, config: &FofConfig) -> Result<Option<[f64; 3]>, FofRunError> {
     match (config.open, about.sides, config.side) {
+        (false, Some(sides), Some(given)) if sides == [given; 3] => Ok(Some(sides)),
         (_, Some(sides), Some(given)) => Err(FofRunError::TwoBoxes { given, sides }),
         (true, _, _) => Ok(None),
         (false, Some(sides), None) => Ok(about.periodic.then_some(sides)),

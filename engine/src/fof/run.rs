@@ -3,7 +3,7 @@
 use super::bound::{self, SearchedInput};
 use super::config::{FofConfig, LinkingLength};
 use super::kept::KeptParticles;
-use super::length::{DarkMasses, linking_length};
+use super::length::{DarkMasses, far_from_separation, linking_length, other_density, volume_of};
 use super::load::load;
 use super::picture;
 use super::plan::{self, ParticleCounts, ReadPlan};
@@ -90,7 +90,8 @@ pub fn run_fof(
     let kept =
         config.keep_particles.then(|| KeptParticles::new(&particles, rules.sides, cube, comm)).transpose()?;
     let found = find_groups(particles, &rules, comm, executor)?;
-    let request = CatalogueRequest { about, config, rules: &rules, census: &census };
+    let notes = plan.notes(about, config);
+    let request = CatalogueRequest { about, notes: &notes, config, rules: &rules, census: &census };
     let mut catalogue = catalogue(&request, &found, comm, observer)?;
     let searched =
         SearchedInput { input, config, plan: &plan, ranges: &ranges, rules: &rules, found: &found };
@@ -115,6 +116,8 @@ pub fn run_fof(
 pub(crate) struct CatalogueRequest<'a> {
     /// The input.
     pub about: &'a ParticleHeader,
+    /// What a user may not expect of it.
+    pub notes: &'a [String],
     /// The parameters.
     pub config: &'a FofConfig,
     /// The rules that follow from both.
@@ -134,12 +137,13 @@ pub(crate) fn catalogue(
     observer: &dyn Observer,
 ) -> Result<CataloguePart, FofRunError> {
     let _tables = Stage::begin("tables", 0, comm, observer);
-    let &CatalogueRequest { about, config, rules, census } = request;
+    let &CatalogueRequest { about, notes, config, rules, census } = request;
     let ids = Numbering::of_config(config);
     ids.check(found.groups.n_total)?;
     let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
     let attributes = group_attributes(&GroupsProvenance {
         about,
+        notes,
         config,
         sides: rules.sides,
         linking_length: rules.linking_length,
@@ -178,9 +182,16 @@ fn prepare(
     }
     let masses = DarkMasses::of_particles(&loaded, &plan, comm)?;
     let contradiction = about.cosmology.as_ref().and_then(Cosmology::contradiction);
-    let warnings = masses.warning(census.dark, config).into_iter().chain(contradiction).collect();
+    let linking_length = linking_length(about, config, &plan, &census, &masses)?;
+    let volume = volume_of(plan.sides.or(about.sides), &loaded.particles.position, comm)?;
+    let warnings = (plan.notes(about, config).into_iter())
+        .chain(masses.warning(census.dark, config))
+        .chain(contradiction)
+        .chain(other_density(about, config, &masses))
+        .chain(far_from_separation(config, linking_length, volume, census.linkable))
+        .collect();
     let rules = LinkingRules {
-        linking_length: linking_length(about, config, &plan, &census, &masses)?,
+        linking_length,
         min_size: config.min_size,
         sides: plan.sides,
         seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,

@@ -2,7 +2,7 @@
 
 use crate::error::ParticleMeshError;
 use crate::fof::contents;
-use inselberg_io::particles::{N_KINDS, ParticleHeader, Species, mass_of_all};
+use inselberg_io::particles::{N_KINDS, ParticleHeader, Species, check_readable, mass_of_all};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE, Shape};
 
@@ -62,6 +62,8 @@ pub struct MeshPlan {
     pub side: f64,
     /// Whether it wraps around.
     pub periodic: bool,
+    /// Whether it does not because nothing in the input says that it does.
+    pub is_taken_as_open: bool,
     /// Whether species mix kinds, so that the kind of each particle is read.
     pub mixed: bool,
     /// Whether positions are read in double precision.
@@ -76,17 +78,20 @@ impl MeshPlan {
     /// # Errors
     /// When the input has no such particles, no box or no masses.
     pub fn new(about: &ParticleHeader, config: &ParticleMeshConfig) -> Result<Self, ParticleMeshError> {
-        let wanted = |s: &Species| s.n > 0 && s.kind.is_none_or(|kind| config.kinds[usize::from(kind)]);
+        let is_there = |s: &Species| s.n > 0 || s.problem.is_some();
+        let wanted = |s: &Species| is_there(s) && s.may_be(|kind| config.kinds[usize::from(kind)]);
         let species: Vec<usize> = (0..about.species.len()).filter(|s| wanted(&about.species[*s])).collect();
         if species.is_empty() {
             return Err(no_particles(about));
         }
         let those: Vec<&Species> = species.iter().map(|s| &about.species[*s]).collect();
+        check_readable(&those)?;
         Ok(Self {
             kinds: config.kinds,
             side: side(about, config)?,
-            periodic: about.sides.is_none() || about.periodic,
-            mixed: those.iter().any(|s| s.kind.is_none()),
+            periodic: config.side.is_some() || about.periodic,
+            is_taken_as_open: config.side.is_none() && about.boundary_is_assumed,
+            mixed: those.iter().any(|s| s.is_mixed()),
             double: those.iter().any(|s| s.is_double),
             mass: mass_of_all(&those, about.units.is_some())?,
             species,
@@ -138,6 +143,7 @@ pub fn no_particles(about: &ParticleHeader) -> ParticleMeshError {
 
 fn side(about: &ParticleHeader, config: &ParticleMeshConfig) -> Result<f64, ParticleMeshError> {
     match (about.sides, config.side) {
+        (Some(sides), Some(given)) if sides == [given; 3] => Ok(given),
         (Some(sides), Some(given)) => Err(ParticleMeshError::TwoBoxes { given, sides }),
         (Some([x, y, z]), None) if x == y && y == z => Ok(x),
         (Some(sides), None) => Err(ParticleMeshError::NoCube { sides }),

@@ -165,7 +165,7 @@ impl<'a> Input<'a> {
             ("level_min", Attribute::Int(grown.shape.level_min.into())),
             ("level_max", Attribute::Int(grown.shape.level_max.into())),
         ];
-        mesh_attributes.extend(snapshot.assumed_units());
+        mesh_attributes.extend(snapshot.assumptions());
         Ok(Self {
             snapshot,
             field: ChosenField::of_particle_mesh(&config.field),
@@ -300,24 +300,22 @@ pub(super) fn choose_source<'a>(
     {
         return Ok(matter);
     }
-    let source = match field {
-        FieldChoice::Cic => DensitySource::Particles(Scheme::Conserving),
-        FieldChoice::CicRamses => as_ramses(snapshot),
-        FieldChoice::Matter => all_matter(snapshot).ok_or_else(|| no_field(snapshot, "matter"))?,
-        FieldChoice::Named(name) if has(name) => DensitySource::Cells(name),
-        FieldChoice::Named(name) => return Err(no_field(snapshot, name)),
-        FieldChoice::Auto if has("density") => DensitySource::Cells("density"),
-        FieldChoice::Auto if has("rho") => DensitySource::Cells("rho"),
-        FieldChoice::Auto if has("dens") => DensitySource::Cells("dens"),
-        FieldChoice::Auto if !snapshot.has_particles() => match snapshot.fields() {
+    let source = match (field, density_field(snapshot)) {
+        (FieldChoice::Cic, _) => DensitySource::Particles(Scheme::Conserving),
+        (FieldChoice::CicRamses, _) => as_ramses(snapshot),
+        (FieldChoice::Matter, _) => all_matter(snapshot).ok_or_else(|| no_field(snapshot, "matter"))?,
+        (FieldChoice::Named(name), _) if has(name) => DensitySource::Cells(name),
+        (FieldChoice::Named(name), _) => return Err(no_field(snapshot, name)),
+        (FieldChoice::Auto, Some(name)) => DensitySource::Cells(name),
+        (FieldChoice::Auto, None) if !snapshot.has_particles() => match snapshot.fields() {
             [only] => DensitySource::Cells(&only.name),
             all => {
                 let known: Vec<&str> = all.iter().map(|f| f.name.as_str()).collect();
                 return Err(RunError::NoField { name: "density".into(), known: known.join(", ") });
             }
         },
-        FieldChoice::Auto if rules == Rules::Ramses => as_ramses(snapshot),
-        FieldChoice::Auto => DensitySource::Particles(Scheme::Conserving),
+        (FieldChoice::Auto, None) if rules == Rules::Ramses => as_ramses(snapshot),
+        (FieldChoice::Auto, None) => DensitySource::Particles(Scheme::Conserving),
     };
     match source {
         DensitySource::Particles(_) | DensitySource::Matter(..) if !snapshot.has_particles() => {
@@ -328,6 +326,24 @@ pub(super) fn choose_source<'a>(
         }
         source => Ok(source),
     }
+}
+
+/// Names of a density, the best first, without case and separators; `prim_density` is AthenaPK's.
+const DENSITIES: [&str; 5] = ["density", "gasdensity", "primdensity", "rho", "dens"];
+
+/// The field that is a density by its name. Of names that differ by case or separators alone the one without them counts; of several
+/// others none does.
+fn density_field(snapshot: &dyn Snapshot) -> Option<&str> {
+    let plain = |name: &str| name.replace(['_', '-', ' ', '.'], "").to_lowercase();
+    let named = |density: &str| {
+        let fields = snapshot.fields().iter().map(|field| field.name.as_str());
+        let alike: Vec<&str> = fields.filter(|name| plain(name) == density).collect();
+        match alike[..] {
+            [only] => Some(only),
+            _ => alike.into_iter().find(|name| *name == density),
+        }
+    };
+    DENSITIES.into_iter().find_map(named)
 }
 
 /// Whether a density is that of all matter. A field of gas is, where nothing else can be chosen.

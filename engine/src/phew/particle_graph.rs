@@ -340,6 +340,6 @@ fn attributes(
         ("graph_neighbours", Attribute::Int(graph.neighbours as i64)),
         ("graph_kernel", Attribute::Text(graph.kernel().into())),
     ];
-    list.extend(snapshot.assumed_units());
+    list.extend(snapshot.assumptions());
     list
 }

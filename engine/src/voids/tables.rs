@@ -268,7 +268,7 @@ pub(super) fn attributes(
     list.real(RADIUS, params.radius);
     list.int(MIN_PARTICLES, params.min_particles.cast_signed());
     let mut list = list.into_attributes();
-    list.extend(snapshot.assumed_units().into_iter().map(|(name, value)| (name.to_string(), value)));
+    list.extend(snapshot.assumptions().into_iter().map(|(name, value)| (name.to_string(), value)));
     list
 }
 

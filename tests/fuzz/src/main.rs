@@ -12,6 +12,7 @@ mod catalogue;
 mod changes;
 mod config;
 mod fields;
+mod gadget_binary;
 mod hdf5_particles;
 mod npy;
 mod npz;
@@ -41,6 +42,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("npz", npz::target),
     ("fits", fields::fits),
     ("amrex", fields::amrex),
+    ("gadget", gadget_binary::target),
     ("hdf5", hdf5_particles::target),
     ("catalogue-hdf5", catalogue::hdf5),
     ("catalogue-csv", catalogue::csv),

@@ -2,8 +2,8 @@
 
 use crate::hdf5_file;
 use crate::{ReadError, ReadResult, reserve};
-use ::hdf5::types::{FixedAscii, FixedUnicode, FloatSize, TypeDescriptor, VarLenAscii, VarLenUnicode};
-use ::hdf5::{Dataset, File, Group, H5Type, Hyperslab, SliceOrIndex};
+use ::hdf5::types::{FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenUnicode};
+use ::hdf5::{Attribute, Dataset, Datatype, File, Group, H5Type, Hyperslab, SliceOrIndex};
 use ndarray::IxDyn;
 use std::ops::Range;
 use std::path::Path;
@@ -21,7 +21,44 @@ pub struct DatasetRows {
     pub place: String,
     /// Its shape.
     pub shape: Vec<usize>,
-    kind: TypeDescriptor,
+    kind: ElementKind,
+}
+
+/// What the elements of a dataset are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ElementKind {
+    /// Reals of so many bytes. The library converts those of any size.
+    Real(usize),
+    /// Integers below and above 0.
+    Signed,
+    /// Integers of 0 and more.
+    Unsigned,
+    /// Something else, by its name.
+    Other(String),
+}
+
+impl ElementKind {
+    fn of_type(elements: &Datatype) -> Self {
+        match elements.to_descriptor() {
+            Ok(TypeDescriptor::Float(size)) => Self::Real(size as usize),
+            Ok(TypeDescriptor::Integer(_)) => Self::Signed,
+            Ok(TypeDescriptor::Unsigned(_)) => Self::Unsigned,
+            Ok(other) => Self::Other(other.to_string()),
+            // The binding knows 4 and 8 bytes. Codes write half precision, and some machines have longer reals.
+            Err(_) if [2, 10, 12, 16].contains(&elements.size()) && elements.conv_to::<f64>().is_some() => {
+                Self::Real(elements.size())
+            }
+            Err(error) => Self::Other(error.to_string()),
+        }
+    }
+
+    /// The name of what is no number.
+    fn other(&self) -> Option<&str> {
+        match self {
+            Self::Other(name) => Some(name),
+            Self::Real(_) | Self::Signed | Self::Unsigned => None,
+        }
+    }
 }
 
 impl DatasetRows {
@@ -47,16 +84,29 @@ impl<'a> Hdf5File<'a> {
     /// Numbers of the attribute `name` of the group at `place`, of any numeric type and shape; `None` if there is no such
     /// group or attribute.
     pub fn numbers(&self, place: &str, name: &str) -> ReadResult<Option<Vec<f64>>> {
-        let Some(attribute) = self.group(place).and_then(|g| g.attr(name).ok()) else { return Ok(None) };
-        let what = format!("{place}/{name}");
-        hdf5_file::check_attribute(self.path, &attribute)
-            .map_err(|(problem, expected)| self.bad(&what, problem, expected))?;
-        let kind = attribute.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(&what))?;
-        match kind {
-            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) | TypeDescriptor::Float(_) => {
-                attribute.read_raw::<f64>().map(Some).map_err(self.failed(&what))
-            }
-            kind => Err(self.bad(&what, kind.to_string(), "numbers")),
+        match self.group(place).and_then(|g| g.attr(name).ok()) {
+            Some(attribute) => self.numbers_in(&attribute, &format!("{place}/{name}")).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The first number of an attribute of a dataset; `None` if there is none.
+    pub fn number_of(&self, column: &DatasetRows, name: &str) -> ReadResult<Option<f64>> {
+        let names = column.dataset.attr_names().map_err(self.failed(&column.place))?;
+        if !names.iter().any(|n| n == name) {
+            return Ok(None);
+        }
+        let attribute = column.dataset.attr(name).map_err(self.failed(&column.place))?;
+        Ok(self.numbers_in(&attribute, &format!("{}/{name}", column.place))?.first().copied())
+    }
+
+    fn numbers_in(&self, attribute: &Attribute, what: &str) -> ReadResult<Vec<f64>> {
+        hdf5_file::check_attribute(self.path, attribute)
+            .map_err(|(problem, expected)| self.bad(what, problem, expected))?;
+        let kind = ElementKind::of_type(&attribute.dtype().map_err(self.failed(what))?);
+        match kind.other() {
+            None => attribute.read_raw::<f64>().map_err(self.failed(what)),
+            Some(kind) => Err(self.bad(what, kind, "numbers")),
         }
     }
 
@@ -68,8 +118,21 @@ impl<'a> Hdf5File<'a> {
     /// The text of an attribute; `None` where there is none. Texts only tell dialects apart, so one that cannot be read
     /// counts as absent.
     pub fn text(&self, place: &str, name: &str) -> Option<String> {
-        let attribute = self.group(place)?.attr(name).ok()?;
-        hdf5_file::check_attribute(self.path, &attribute).ok()?;
+        self.text_in(&self.group(place)?.attr(name).ok()?)
+    }
+
+    /// The text of an attribute of a dataset, as [`Self::text`].
+    pub fn text_of(&self, column: &DatasetRows, name: &str) -> Option<String> {
+        let names = column.dataset.attr_names().ok()?;
+        names
+            .iter()
+            .any(|n| n == name)
+            .then(|| column.dataset.attr(name).ok())?
+            .and_then(|a| self.text_in(&a))
+    }
+
+    fn text_in(&self, attribute: &Attribute) -> Option<String> {
+        hdf5_file::check_attribute(self.path, attribute).ok()?;
         let text = match attribute.dtype().and_then(|t| t.to_descriptor()).ok()? {
             TypeDescriptor::FixedAscii(_) => {
                 attribute.read_raw::<FixedAscii<256>>().ok()?.first()?.to_string()
@@ -88,6 +151,11 @@ impl<'a> Hdf5File<'a> {
     pub fn has_attribute(&self, place: &str, name: &str) -> bool {
         self.group(place)
             .is_some_and(|group| group.attr_names().is_ok_and(|all| all.iter().any(|n| n == name)))
+    }
+
+    /// Whether the root has a link of this name.
+    pub fn has_link(&self, name: &str) -> bool {
+        self.file.link_exists(name)
     }
 
     /// The texts of an attribute, which must exist.
@@ -115,9 +183,9 @@ impl<'a> Hdf5File<'a> {
 
     /// Whether the elements of `column` are numbers; an error otherwise.
     pub fn check_numbers(&self, column: &DatasetRows) -> ReadResult<()> {
-        match column.kind {
-            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) | TypeDescriptor::Float(_) => Ok(()),
-            _ => Err(self.bad(&column.place, column.kind.to_string(), "numbers")),
+        match column.kind.other() {
+            None => Ok(()),
+            Some(kind) => Err(self.bad(&column.place, kind, "numbers")),
         }
     }
 
@@ -139,7 +207,7 @@ impl<'a> Hdf5File<'a> {
         }
         let dataset = self.file.dataset(place).map_err(self.failed(place))?;
         let shape = dataset.shape();
-        let kind = dataset.dtype().and_then(|t| t.to_descriptor()).map_err(self.failed(place))?;
+        let kind = ElementKind::of_type(&dataset.dtype().map_err(self.failed(place))?);
         hdf5_file::check_claim(self.path, &dataset)
             .map_err(|(problem, expected)| self.bad(place, problem, expected))?;
         Ok(Some(DatasetRows { dataset, place: place.into(), shape, kind }))
@@ -163,13 +231,15 @@ impl<'a> Hdf5File<'a> {
         Err(self.bad(&column.place, format!("shape {:?}", column.shape), format!("{expected:?}")))
     }
 
-    /// Whether reals are in double precision; an error for other types.
+    /// Whether reals are in double precision or more; an error for other types.
     pub fn is_double(&self, column: &DatasetRows) -> ReadResult<bool> {
-        match column.kind {
-            TypeDescriptor::Float(FloatSize::U4) => Ok(false),
-            TypeDescriptor::Float(FloatSize::U8) => Ok(true),
-            _ => Err(self.bad(&column.place, column.kind.to_string(), "reals of 4 or 8 bytes")),
-        }
+        let kind = match &column.kind {
+            ElementKind::Real(bytes) => return Ok(*bytes > 4),
+            ElementKind::Signed => "signed integers",
+            ElementKind::Unsigned => "unsigned integers",
+            ElementKind::Other(name) => name,
+        };
+        Err(self.bad(&column.place, kind, "reals"))
     }
 
     /// Reals of the rows of `column`, row by row.
@@ -180,14 +250,16 @@ impl<'a> Hdf5File<'a> {
 
     /// Integers of the rows; negative ones with the same bits.
     pub fn integers(&self, column: &DatasetRows, rows: Range<u64>) -> ReadResult<Vec<u64>> {
-        match column.kind {
-            TypeDescriptor::Unsigned(_) => self.values(column, rows),
-            TypeDescriptor::Integer(_) => {
+        let kind = match &column.kind {
+            ElementKind::Unsigned => return self.values(column, rows),
+            ElementKind::Signed => {
                 let signed: Vec<i64> = self.values(column, rows)?;
-                Ok(signed.into_iter().map(i64::cast_unsigned).collect())
+                return Ok(signed.into_iter().map(i64::cast_unsigned).collect());
             }
-            _ => Err(self.bad(&column.place, column.kind.to_string(), "integers")),
-        }
+            ElementKind::Real(_) => "reals",
+            ElementKind::Other(name) => name,
+        };
+        Err(self.bad(&column.place, kind, "integers"))
     }
 
     fn values<T: H5Type>(&self, column: &DatasetRows, rows: Range<u64>) -> ReadResult<Vec<T>> {

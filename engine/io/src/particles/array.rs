@@ -62,6 +62,8 @@ pub(super) fn about(format: &'static str, n: u64, is_double: bool) -> ParticleHe
         has_velocities: false,
         has_densities: false,
         has_weights: false,
+        has_wind: false,
+        problem: None,
     };
     ParticleHeader {
         format,
@@ -70,6 +72,9 @@ pub(super) fn about(format: &'static str, n: u64, is_double: bool) -> ParticleHe
         time: 0.0,
         units: None,
         assumed_units: Vec::new(),
+        boundary_is_assumed: false,
+        notes: Vec::new(),
+        sampled: [1.0; N_KINDS],
         cosmology: None,
         matter: None,
         softening: [None; N_KINDS],

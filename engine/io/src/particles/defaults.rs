@@ -1,6 +1,6 @@
 //! Defaults for what an input of particles may leave open.
 
-use super::{Columns, MassOf, ParticleHeader, ParticleInput};
+use super::{BlockOrder, Columns, MassOf, ParticleHeader, ParticleInput};
 use crate::{ExtraCosmology, ReadError, ReadResult};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,23 @@ pub struct InputDefaults {
     pub unit_mass: Option<f64>,
     /// cm/s in the unit of velocity, as its UnitVelocity_in_cm_per_s.
     pub unit_velocity: Option<f64>,
+    /// The expansion factor of a Gadget snapshot whose statements do not agree on one.
+    pub expansion_factor: Option<f64>,
+    /// The order of the blocks of a Gadget snapshot without labels, where lengths and values do not tell.
+    pub block_order: Option<BlockOrder>,
     /// Parameters of a cosmology that the input does not state.
     pub cosmology: ExtraCosmology,
 }
 
+/// What is wrong with an order of blocks of any other format.
+const NO_ORDER: &str =
+    "an order of blocks is given, which only Gadget's binary snapshots of type 1 leave open; expected none";
+
 impl InputDefaults {
-    /// Checks that no units are given for the input at `path`, whose format fixes them.
+    /// Checks that neither units nor an expansion factor are given for the input at `path`, whose format fixes them.
     ///
     /// # Errors
-    /// Units are given.
+    /// One is given.
     pub fn refuse_units(&self, path: &Path) -> ReadResult<()> {
         let given = [
             ("unit length", self.unit_length),
@@ -32,10 +40,38 @@ impl InputDefaults {
             ("unit velocity", self.unit_velocity),
         ];
         match given.into_iter().find_map(|(name, value)| Some((name, value?))) {
-            None => Ok(()),
+            None => {
+                self.refuse_expansion(path)?;
+                self.refuse_block_order(path)
+            }
             Some((name, value)) => {
                 let problem = "only Gadget snapshots may leave their units open";
                 Err(ReadError::unused_default(path, name, value, problem))
+            }
+        }
+    }
+
+    /// Checks that no order of blocks is given for the input at `path`, whose format needs none.
+    ///
+    /// # Errors
+    /// One is given.
+    pub(super) fn refuse_block_order(&self, path: &Path) -> ReadResult<()> {
+        match self.block_order {
+            None => Ok(()),
+            Some(_) => Err(ReadError::absent(path, NO_ORDER)),
+        }
+    }
+
+    /// Checks that no expansion factor is given for the input at `path`, whose format fixes it.
+    ///
+    /// # Errors
+    /// One is given.
+    fn refuse_expansion(&self, path: &Path) -> ReadResult<()> {
+        match self.expansion_factor {
+            None => Ok(()),
+            Some(given) => {
+                let problem = "only Gadget snapshots may leave it open";
+                Err(ReadError::unused_default(path, "expansion factor", given, problem))
             }
         }
     }

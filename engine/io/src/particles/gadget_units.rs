@@ -16,16 +16,18 @@ const OWN_HUBBLE: f64 = 3.240_778_9e-18;
 /// What a snapshot says of its run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GadgetRun {
-    /// Time, or the expansion factor.
-    pub time: f64,
+    /// The expansion factor; `None` for a run that does not expand.
+    pub aexp: Option<f64>,
     /// The Hubble constant over 100 km/s/Mpc.
     pub h: f64,
-    /// The density of matter; `None` without a cosmology.
+    /// The density of matter; `None` if it is not stated.
     pub omega_m: Option<f64>,
     /// That of the cosmological constant.
     pub omega_l: f64,
     /// That of baryons; `None` if it is not stated.
     pub omega_b: Option<f64>,
+    /// That of radiation; `None` if it is not stated.
+    pub omega_r: Option<f64>,
     /// Whether there is gas.
     pub has_gas: bool,
     /// The Hubble constant in units of h, of length and of velocity, where the run states it.
@@ -37,7 +39,7 @@ pub struct GadgetRun {
 /// What follows from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GadgetScales {
-    /// The expansion factor; 1 without a cosmology. Its square root converts velocities of the file to peculiar ones.
+    /// The expansion factor; 1 without expansion. Its square root converts velocities of the file to peculiar ones.
     pub a: f64,
     /// The units at that factor.
     pub units: Units,
@@ -45,11 +47,6 @@ pub struct GadgetScales {
     pub cosmology: Option<Cosmology>,
     /// Mean densities.
     pub matter: Option<Matter>,
-}
-
-/// Whether the time of a snapshot is the expansion factor of its redshift.
-pub fn is_expanding(time: f64, redshift: f64) -> bool {
-    (time * (1.0 + redshift) - 1.0).abs() < 1e-5
 }
 
 impl GadgetRun {
@@ -64,13 +61,14 @@ impl GadgetRun {
         path: &Path,
         defaults: &InputDefaults,
     ) -> ReadResult<GadgetScales> {
-        let omega_m = self.omega_m.filter(|_| self.time > 0.0);
-        let a = if omega_m.is_some() { self.time } else { 1.0 };
+        let omega_m = self.omega_m.filter(|_| self.aexp.is_some());
+        let a = self.aexp.unwrap_or(1.0);
         let matter = omega_m.map(|omega_m| {
             let critical = self.critical_density([length, mass, velocity]);
             let dark = self.omega_b.filter(|b| *b > 0.0 || !self.has_gas).map(|b| (omega_m - b) * critical);
             Matter { all: omega_m * critical, dark, has_gas: self.has_gas }
         });
+        let stated = ExtraCosmology { omega_r: self.omega_r, ..ExtraCosmology::NONE };
         let cosmology = |omega_m| {
             let cosmology = Cosmology {
                 aexp: a,
@@ -80,7 +78,7 @@ impl GadgetRun {
                 omega_b: self.omega_b.unwrap_or(0.0),
                 ..Cosmology::default()
             };
-            let all = cosmology.with_extra(path, &ExtraCosmology::NONE, &defaults.cosmology)?;
+            let all = cosmology.with_extra(path, &stated, &defaults.cosmology)?;
             Ok(Cosmology { omega_k: 1.0 - omega_m - self.omega_l - all.omega_r - all.omega_nu, ..all })
         };
         let cosmology = omega_m.map(cosmology).transpose()?;

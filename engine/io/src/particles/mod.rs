@@ -9,7 +9,9 @@
 mod array;
 mod columns;
 mod defaults;
+mod expansion;
 mod file_offsets;
+mod folder;
 mod gadget;
 mod gadget_units;
 #[cfg(feature = "hdf5")]
@@ -24,12 +26,13 @@ mod write_npy;
 pub use crate::dataset_path::file_of;
 pub use columns::Columns;
 pub use defaults::InputDefaults;
+pub use gadget::BlockOrder;
 pub use masses::{EXPECTED_MASS, MissingMasses, mass_of_all};
 pub use positions::Positions;
 pub use write_npy::stage_positions;
 
 use super::{Cosmology, ExtraCosmology, InputFacts, ReadError, ReadResult, StaticName, Units, facts};
-use crate::input_file;
+use crate::{foreign, input_file};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -62,8 +65,10 @@ pub struct ParticleHeader {
     pub format: StaticName,
     /// Sides of the box in the units of the positions; `None` if the input does not state them.
     pub sides: Option<[f64; 3]>,
-    /// Whether the box is periodic, as far as the input states it.
+    /// Whether the box is periodic.
     pub periodic: bool,
+    /// Whether nothing in the input says so, so that the box is taken as open.
+    pub boundary_is_assumed: bool,
     /// Time in code units, or the expansion factor.
     pub time: f64,
     /// Physical scales. The code length is physical at the expansion factor of the output; length over time is the unit of
@@ -78,6 +83,10 @@ pub struct ParticleHeader {
     /// Gravitational softening by kind in the units of the positions, as in a Plummer sphere: the potential at distance 0 is
     /// -G m / softening. `None` where the input does not state it.
     pub softening: [Option<f64>; N_KINDS],
+    /// What a user may not expect of the input: what was taken for it, and what it says that it leaves out. One line each.
+    pub notes: Vec<String>,
+    /// The part of the particles of each kind that the input holds: below 1 in a subsample.
+    pub sampled: [f64; N_KINDS],
     /// Its species: at most one per kind, or one of mixed kinds.
     pub species: Vec<Species>,
 }
@@ -87,6 +96,15 @@ impl ParticleHeader {
     pub fn assumption(&self) -> Option<String> {
         let names = self.assumed_units.join(", ");
         (!names.is_empty()).then(|| format!("{names} assumed to be {}'s own", self.format))
+    }
+
+    /// That the box is taken as open where the input does not say whether it is periodic, in one line.
+    pub fn boundary_note(&self) -> Option<String> {
+        let [x, ..] = self.sides.filter(|_| self.boundary_is_assumed)?;
+        Some(format!(
+            "the box is taken as open: the run does not expand, and the input does not say that its side {x} is that of a \
+             periodic box; a given side of {x} makes it periodic"
+        ))
     }
 }
 
@@ -123,6 +141,33 @@ pub struct Species {
     /// Whether their masses are multiplied by weights: those of neutrinos are departures from the mean density and may be
     /// below 0.
     pub has_weights: bool,
+    /// Whether some of them may be gas: AREPO keeps wind cells among its stars. Each row then has its own kind.
+    pub has_wind: bool,
+    /// Why they cannot be read. It matters only if they take part.
+    pub problem: Option<String>,
+}
+
+impl Species {
+    /// Whether any particle of them may be of a kind that is taken.
+    pub fn may_be(&self, is_taken: impl Fn(u8) -> bool) -> bool {
+        self.kind.is_none_or(|kind| is_taken(kind) || self.has_wind && is_taken(GAS))
+    }
+
+    /// Whether the kind of each row must be read.
+    pub fn is_mixed(&self) -> bool {
+        self.kind.is_none() || self.has_wind
+    }
+}
+
+/// Checks that species that take part can be read.
+///
+/// # Errors
+/// What was wrong when their headers were read.
+pub fn check_readable(species: &[&Species]) -> ReadResult<()> {
+    match species.iter().find_map(|s| s.problem.clone()) {
+        Some(problem) => Err(ReadError::Deferred { problem }),
+        None => Ok(()),
+    }
 }
 
 /// How the masses of a species are given.
@@ -167,6 +212,8 @@ pub struct ParticleReader {
     pub looks: &'static str,
     /// Whether `path` looks like this format; cheap, and never fails.
     pub recognises: fn(&Path) -> bool,
+    /// Whether a snapshot may be several files, of which each stands for all, as does a folder with them.
+    pub has_several_files: bool,
     /// Reads and checks the headers of one input, which these paths form.
     pub read_headers: fn(&[PathBuf], &InputDefaults) -> ReadResult<Vec<u8>>,
     /// Opens the input from these headers. Reads nothing.
@@ -221,6 +268,11 @@ pub fn read_particle_headers(paths: &[PathBuf]) -> ReadResult<InputFacts> {
 /// # Errors
 /// Those of [`open_particles`], or the input states a value for which there is a default.
 pub fn read_particle_headers_with(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<InputFacts> {
+    let of_folder = match paths {
+        [folder] => folder::snapshot_in(folder)?,
+        _ => None,
+    };
+    let paths = of_folder.as_ref().map_or(paths, std::slice::from_ref);
     let Some(first) = paths.first() else {
         return Err(ReadError::absent(Path::new("input"), "no path; expected at least one"));
     };
@@ -246,6 +298,12 @@ pub fn read_particle_headers_with(paths: &[PathBuf], defaults: &InputDefaults) -
     Ok(InputFacts { of_particles: true, reader, known: facts::encode(&(defaults.particle_mass, known)) })
 }
 
+/// Whether a reader of particles recognises `path`, or the folder holds a snapshot.
+pub fn recognises_particles(path: &Path) -> bool {
+    PARTICLE_READERS.iter().any(|reader| (reader.recognises)(path))
+        || !matches!(folder::snapshot_in(path), Ok(None))
+}
+
 /// The index of the reader of `path` in the list.
 fn reader_for(path: &Path) -> ReadResult<usize> {
     let known = || {
@@ -261,6 +319,8 @@ fn reader_for(path: &Path) -> ReadResult<usize> {
         let is_hdf5 = ["hdf5", "h5"].iter().any(|e| file_of(path).extension().is_some_and(|x| x == *e));
         let what = if let Some(kind) = input_file::other_kind(file_of(path)) {
             format!("it is {kind}; expected")
+        } else if let Some(format) = foreign::of_file(path) {
+            format!("it is {}; expected", format.name)
         } else if is_hdf5 && cfg!(not(feature = "hdf5")) {
             "this build has no HDF5; build it with the feature `hdf5`, or give".into()
         } else {

@@ -22,6 +22,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "NumPy array",
     looks: "a .npy file of shape (N, 3)",
     recognises: |path| path.extension().is_some_and(|e| e == "npy"),
+    has_several_files: false,
     read_headers,
     open: |known| array::input(READER.name, facts::decode::<Vec<Npy>>(known)),
 };

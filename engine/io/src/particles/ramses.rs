@@ -16,6 +16,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "RAMSES",
     looks: "a folder such as output_00002 with its info_00002.txt",
     recognises: |path| (ramses::READER.recognises)(path, &FieldDefaults::default()),
+    has_several_files: false,
     read_headers,
     open,
 };
@@ -61,6 +62,8 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
         has_velocities: true,
         has_densities: false,
         has_weights: false,
+        has_wind: false,
+        problem: None,
     };
     ParticleHeader {
         format: header.format,
@@ -69,6 +72,9 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
         time: header.time,
         units: Some(header.units.clone()),
         assumed_units: Vec::new(),
+        boundary_is_assumed: false,
+        notes: Vec::new(),
+        sampled: [1.0; N_KINDS],
         cosmology: header.cosmology.clone(),
         softening: [None; N_KINDS],
         matter: matter(header, snapshot.fields().iter().any(|f| f.family == "hydro")),

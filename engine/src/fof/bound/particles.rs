@@ -92,7 +92,7 @@ fn columns(of: &SearchedInput, rows: &RowsToRead, observer: &dyn Observer) -> Re
         position: Positions::with_capacity(of.plan.wants.double, 0),
         mass: Some(Vec::new()),
         id: Some(Vec::new()),
-        kind: input.about().species[range.species].kind.is_none().then(Vec::new),
+        kind: input.about().species[range.species].is_mixed().then(Vec::new),
         velocity: has_velocities.then(Vec::new),
         density: None,
     };

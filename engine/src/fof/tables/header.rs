@@ -2,7 +2,7 @@
 
 use crate::fof::config::{FofConfig, LinkingLength};
 use crate::tables::ASSUMED_UNITS;
-use crate::tables::AttributeList;
+use crate::tables::{AttributeList, input_notes};
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{KIND_NAMES, N_KINDS, ParticleHeader};
 
@@ -13,6 +13,8 @@ const LAYOUT: i64 = 1;
 pub struct GroupsProvenance<'a> {
     /// The header of the input.
     pub about: &'a ParticleHeader,
+    /// What a user may not expect of the input.
+    pub notes: &'a [String],
     /// The parameters.
     pub config: &'a FofConfig,
     /// The sides of the periodic box.
@@ -43,6 +45,9 @@ pub fn group_attributes(of: &GroupsProvenance) -> Vec<(String, Attribute)> {
     }
     if !of.about.assumed_units.is_empty() {
         list.text(ASSUMED_UNITS, &of.about.assumed_units.join(", "));
+    }
+    if let Some((name, Attribute::Text(notes))) = input_notes(of.notes) {
+        list.text(name, &notes);
     }
     if let Some(cosmology) = &of.about.cosmology {
         list.cosmology(cosmology);

@@ -1,9 +1,11 @@
 //! All files of a snapshot, and the rows that are asked for.
 
-use super::blocks::{BinaryBlock, BinaryFile, FileBlocks, look, recognise};
+use super::blocks::{BinaryFile, is_binary, look};
 use super::header::{BinaryHeader, ByteOrder, N_TYPES, WholeBinaryHeader};
+use super::walk::{BinaryBlock, FileBlocks};
+use crate::particles::expansion::ExpansionStatements;
 use crate::particles::file_offsets::FileOffsets;
-use crate::particles::gadget_units::{GadgetRun, OwnUnits, is_expanding};
+use crate::particles::gadget_units::{GadgetRun, OwnUnits};
 use crate::particles::{
     Columns, GAS, InputDefaults, MassOf, N_KINDS, ParticleHeader, ParticleInput, ParticleReader, Positions,
     STAR, Species,
@@ -20,16 +22,15 @@ use std::path::{Path, PathBuf};
 pub const READER: ParticleReader = ParticleReader {
     name: "Gadget binary",
     looks: "a file such as snapshot_080, or snapshot_080.0 for all of snapshot_080.*",
-    recognises,
+    recognises: is_binary,
+    has_several_files: true,
     read_headers: |paths, defaults| Ok(facts::encode(&BinarySnapshot::find(paths, defaults)?)),
     open: |known| Box::new(facts::decode::<BinarySnapshot>(known)),
 };
 
-fn recognises(path: &Path) -> bool {
-    let mut start = [0; 8];
-    let is_read = input_file::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
-    is_read && recognise(&start).is_some()
-}
+/// What Gadget-4's own header leaves out.
+const WITHOUT_COSMOLOGY: &str =
+    "the header of the input has no h and no density parameters: units are taken without h";
 
 #[derive(Serialize, Deserialize)]
 struct BinarySnapshot {
@@ -56,22 +57,32 @@ struct KnownFile {
 impl BinarySnapshot {
     /// Reads the headers of all files and the places of their blocks.
     fn find(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Self> {
-        let first = look(&paths[0])?.header.whole;
+        let order = defaults.block_order;
+        let first = look(&paths[0], order)?.header.whole;
         let mut files = Vec::new();
         for path in all_files(paths, first.n_files)? {
-            let found = look(&path)?;
+            let found = look(&path, order)?;
             agree(&path, &found.header.whole, &paths[0], &first)?;
             files.push(KnownFile::new(path, found));
         }
         check_totals(&paths[0], &first, &files)?;
         let n_of = |kind: usize| files.iter().map(|file| file.here[kind]).sum::<u64>();
         let is_of_gas = |kind: u8| n_of(usize::from(kind)) > 0;
-        let run = GadgetRun {
+        let omega_m = Some(first.omega_m).filter(|m| *m > 0.0);
+        let expansion = ExpansionStatements {
             time: first.time,
+            redshift: Some(first.redshift),
+            omega_m,
+            ..ExpansionStatements::default()
+        }
+        .resolve(&paths[0], defaults)?;
+        let run = GadgetRun {
+            aexp: expansion.factor,
             h: if first.h > 0.0 { first.h } else { 1.0 },
-            omega_m: Some(first.omega_m).filter(|m| *m > 0.0 && is_expanding(first.time, first.redshift)),
+            omega_m,
             omega_l: first.omega_l,
             omega_b: None,
+            omega_r: None,
             has_gas: is_of_gas(GAS) || is_of_gas(STAR),
             hubble: None,
             newton: None,
@@ -83,13 +94,18 @@ impl BinarySnapshot {
         let about = ParticleHeader {
             format: "Gadget",
             sides: (first.side > 0.0).then_some([first.side; 3]),
-            periodic: first.side > 0.0,
+            periodic: first.side > 0.0 && expansion.factor.is_some(),
+            boundary_is_assumed: first.side > 0.0 && expansion.factor.is_none(),
             time: first.time,
             units: Some(scales.units),
             assumed_units: units.assumed,
             cosmology: scales.cosmology,
             matter: scales.matter,
             softening: [None; N_KINDS],
+            notes: (expansion.note.into_iter())
+                .chain((!first.has_cosmology).then(|| WITHOUT_COSMOLOGY.to_string()))
+                .collect(),
+            sampled: [1.0; N_KINDS],
             species: kinds.iter().map(|kind| species(&files, *kind, &first)).collect::<ReadResult<_>>()?,
         };
         let offsets_by_species =
@@ -181,6 +197,8 @@ fn species(files: &[KnownFile], kind: usize, header: &WholeBinaryHeader) -> Read
         has_velocities: has(|blocks| blocks.velocities),
         has_densities: kind == usize::from(GAS) && has(|blocks| blocks.densities),
         has_weights: false,
+        has_wind: false,
+        problem: None,
     })
 }
 

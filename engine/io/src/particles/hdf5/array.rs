@@ -16,6 +16,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "HDF5 array",
     looks: "file.hdf5:/path/to/a/dataset of shape (N, 3)",
     recognises: |path| split_dataset(path).is_some(),
+    has_several_files: false,
     read_headers,
     open: |known| array::input(READER.name, facts::decode::<Vec<Dataset>>(known)),
 };

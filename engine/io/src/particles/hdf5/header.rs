@@ -1,5 +1,6 @@
 //! The header of one file of a Gadget-like snapshot.
 
+use super::sampling::is_cutout;
 use crate::ReadResult;
 use crate::hdf5_file::Hdf5File;
 use crate::input_file;
@@ -29,6 +30,8 @@ pub struct WholeHeader {
     pub sides: Option<[f64; 3]>,
     /// Time, or the expansion factor.
     pub time: f64,
+    /// The number of kinds that the header counts.
+    pub n_types: usize,
 }
 
 impl FileHeader {
@@ -40,7 +43,10 @@ impl FileHeader {
         let total = counts(source, "NumPart_Total")?
             .map(|low| std::array::from_fn(|kind| low[kind].saturating_add(high[kind] << 32)));
         let mass_table = by_kind(source, "MassTable", |m| m.is_finite() && *m >= 0.0, "masses, 0 or more")?;
-        let n_files = source.number("Header", "NumFilesPerSnapshot")?.unwrap_or(1.0);
+        // Numbers of all files are those of the run from which it was cut out.
+        let is_cutout = is_cutout(source);
+        let total = total.filter(|_| !is_cutout);
+        let n_files = source.number("Header", "NumFilesPerSnapshot")?.filter(|_| !is_cutout).unwrap_or(1.0);
         if !(1.0..=1e6).contains(&n_files) || n_files.fract() != 0.0 {
             let problem = n_files.to_string();
             return Err(source.bad("Header/NumFilesPerSnapshot", problem, "a number of files"));
@@ -51,6 +57,7 @@ impl FileHeader {
             mass_table: mass_table.unwrap_or_default(),
             sides: sides(source)?,
             time: source.number("Header", "Time")?.unwrap_or(0.0),
+            n_types: source.numbers("Header", "NumPart_ThisFile")?.map_or(0, |counts| counts.len()),
         };
         Ok(Self { here, whole })
     }

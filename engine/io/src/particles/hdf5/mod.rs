@@ -2,8 +2,11 @@
 
 mod array;
 mod header;
+mod names;
 mod part;
+mod sampling;
 mod scales;
+mod simulation_box;
 mod snapshot;
 mod softening;
 

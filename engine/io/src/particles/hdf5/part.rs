@@ -2,26 +2,14 @@
 
 use super::array::{append, read_positions, triples};
 use super::header::FileHeader;
+use super::names::ColumnName;
 use crate::ReadResult;
 use crate::hdf5_file::{DatasetRows, Hdf5File};
 use crate::open_files;
 use crate::open_files::OpenPermit;
-use crate::particles::{Columns, Species};
+use crate::particles::{Columns, GAS, Species};
 use std::ops::Range;
 use std::path::Path;
-
-/// The names of masses; black holes of SWIFT have two.
-pub const MASSES: [&str; 2] = ["Masses", "DynamicalMasses"];
-/// The name of the weights of neutrinos, which multiply their masses.
-pub const WEIGHTS: &str = "Weights";
-/// The names of densities in SWIFT and Gadget.
-pub const DENSITIES: [&str; 2] = ["Densities", "Density"];
-
-/// The dataset of a kind under the first of these names that exists.
-pub fn find_any(source: &Hdf5File, kind: usize, names: &[&str]) -> ReadResult<Option<DatasetRows>> {
-    let found = names.iter().map(|name| source.find(&format!("PartType{kind}/{name}")));
-    Ok(found.collect::<ReadResult<Vec<_>>>()?.into_iter().flatten().next())
-}
 
 /// A range of rows of one file.
 pub struct RowReader<'a> {
@@ -53,7 +41,12 @@ impl<'a> RowReader<'a> {
 
     /// Appends the rows to the requested columns; `velocity` converts to peculiar velocities.
     pub fn read(&self, velocity: f64, into: &mut Columns) -> ReadResult<()> {
-        read_positions(&self.source, &self.column("Coordinates", 3)?, self.rows.clone(), &mut into.position)?;
+        read_positions(
+            &self.source,
+            &self.column(ColumnName::Positions, 3)?,
+            self.rows.clone(),
+            &mut into.position,
+        )?;
         if let Some(to) = &mut into.mass {
             append(to, self.masses()?);
         }
@@ -61,7 +54,7 @@ impl<'a> RowReader<'a> {
             append(to, self.ids()?);
         }
         if let Some(to) = &mut into.kind {
-            append(to, vec![self.kind as u8; self.n()]);
+            append(to, self.kinds()?);
         }
         if let Some(to) = &mut into.velocity {
             append(to, self.velocities(velocity as f32)?);
@@ -76,22 +69,33 @@ impl<'a> RowReader<'a> {
         (self.rows.end - self.rows.start) as usize
     }
 
-    fn column(&self, name: &str, width: usize) -> ReadResult<DatasetRows> {
-        self.source.need(&format!("{}/{name}", self.species.name), self.n_here, width)
+    fn column(&self, name: ColumnName, width: usize) -> ReadResult<DatasetRows> {
+        name.need(&self.source, self.kind, self.n_here, width)
+    }
+
+    /// Wind cells among the stars are gas.
+    fn kinds(&self) -> ReadResult<Vec<u8>> {
+        if !self.species.has_wind {
+            return Ok(vec![self.kind as u8; self.n()]);
+        }
+        let formed: Vec<f32> =
+            self.source.reals(&self.column(ColumnName::FormationTimes, 1)?, self.rows.clone())?;
+        Ok(formed.into_iter().map(|time| if time <= 0.0 { GAS } else { self.kind as u8 }).collect())
     }
 
     /// With weights where the species has them.
     fn masses(&self) -> ReadResult<Vec<f64>> {
         let mut masses = self.plain_masses()?;
         if self.species.has_weights {
-            let weights: Vec<f64> = self.source.reals(&self.column(WEIGHTS, 1)?, self.rows.clone())?;
+            let weights: Vec<f64> =
+                self.source.reals(&self.column(ColumnName::Weights, 1)?, self.rows.clone())?;
             masses.iter_mut().zip(weights).for_each(|(mass, weight)| *mass *= weight);
         }
         Ok(masses)
     }
 
     fn plain_masses(&self) -> ReadResult<Vec<f64>> {
-        match find_any(&self.source, self.kind, &MASSES)? {
+        match ColumnName::Masses.find(&self.source, self.kind)? {
             Some(column) => self.source.reals(&self.source.fits(column, self.n_here, 1)?, self.rows.clone()),
             // Without masses in the input, particles count as 1.
             None => Ok(vec![self.mass.unwrap_or(1.0); self.n()]),
@@ -102,20 +106,21 @@ impl<'a> RowReader<'a> {
         if !self.species.has_ids {
             return Ok((self.first..self.first + self.n() as u64).collect());
         }
-        self.source.integers(&self.column("ParticleIDs", 1)?, self.rows.clone())
+        self.source.integers(&self.column(ColumnName::Identities, 1)?, self.rows.clone())
     }
 
     fn velocities(&self, factor: f32) -> ReadResult<Vec<[f32; 3]>> {
         if !self.species.has_velocities {
             return Ok(vec![[0.0; 3]; self.n()]);
         }
-        let mut read: Vec<f32> = self.source.reals(&self.column("Velocities", 3)?, self.rows.clone())?;
+        let mut read: Vec<f32> =
+            self.source.reals(&self.column(ColumnName::Velocities, 3)?, self.rows.clone())?;
         read.iter_mut().for_each(|v| *v *= factor);
         Ok(triples(read))
     }
 
     fn densities(&self) -> ReadResult<Vec<f32>> {
-        match find_any(&self.source, self.kind, &DENSITIES)?.filter(|_| self.species.has_densities) {
+        match ColumnName::Densities.find(&self.source, self.kind)?.filter(|_| self.species.has_densities) {
             Some(column) => self.source.reals(&self.source.fits(column, self.n_here, 1)?, self.rows.clone()),
             None => Ok(vec![f32::NAN; self.n()]),
         }

@@ -4,9 +4,13 @@
 //! square root of a. Values stay in the units of the file; h goes into the units.
 
 use super::header::WholeHeader;
+use super::names::{Dialect, Quantity, are_alike, stated};
+use super::sampling;
+use super::simulation_box::SimulationBox;
 use super::softening;
 use crate::hdf5_file::Hdf5File;
-use crate::particles::gadget_units::{GadgetRun, OwnUnits, UnitSystem, is_expanding};
+use crate::particles::expansion::ExpansionStatements;
+use crate::particles::gadget_units::{GadgetRun, OwnUnits, UnitSystem};
 use crate::particles::{GAS, InputDefaults, Matter, N_KINDS, STAR};
 use crate::{Cosmology, ExtraCosmology, ReadResult, Units};
 
@@ -27,35 +31,59 @@ pub struct SnapshotUnits {
     pub softening: [Option<f64>; N_KINDS],
     /// Factor from velocities in the file to peculiar velocities.
     pub velocity: f64,
-    /// Whether the snapshot is of a periodic box.
-    pub periodic: bool,
+    /// Whether the run expands.
+    pub is_expanding: bool,
+    /// The box.
+    pub simulation_box: SimulationBox,
+    /// As [`crate::particles::ParticleHeader::notes`].
+    pub notes: Vec<String>,
+    /// As [`crate::particles::ParticleHeader::sampled`].
+    pub sampled: [f64; N_KINDS],
+}
+
+/// Whose names a file has.
+///
+/// # Errors
+/// It says something else than a number of whether its run is cosmological.
+pub fn dialect_of(source: &Hdf5File) -> ReadResult<Dialect> {
+    let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
+        || source.number("Cosmology", "Cosmological run")?.is_some();
+    Ok(if is_swift { Dialect::Swift } else { Dialect::Gadget })
 }
 
 /// Reads them from the first file.
 pub fn scales(
     source: &Hdf5File,
     header: &WholeHeader,
+    dialect: Dialect,
     has: impl Fn(u8) -> bool,
     defaults: &InputDefaults,
 ) -> ReadResult<SnapshotUnits> {
     let has_gas = has(GAS) || has(STAR);
-    let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
-        || source.number("Cosmology", "Cosmological run")?.is_some();
-    let mut scales = if is_swift {
-        defaults.refuse_units(source.path())?;
-        swift(source, has_gas, defaults)?
-    } else {
-        gadget(source, header.time, has_gas, defaults)?
+    defaults.refuse_block_order(source.path())?;
+    let mut scales = match dialect {
+        Dialect::Swift => {
+            defaults.refuse_units(source.path())?;
+            swift(source, has_gas, defaults)?
+        }
+        Dialect::Gadget => gadget(source, header.time, has_gas, defaults)?,
     };
-    let says_open = source.text("Parameters", "InitialConditions:periodic").is_some_and(|p| p == "0");
-    scales.periodic = header.sides.is_some() && !says_open;
+    scales.simulation_box = SimulationBox::read(source, header, dialect, scales.is_expanding)?;
+    scales.sampled = sampling::fractions(source)?;
+    scales.notes.extend(sampling::notes(source, &scales.sampled, has));
     Ok(scales)
 }
 
 fn swift(source: &Hdf5File, has_gas: bool, defaults: &InputDefaults) -> ReadResult<SnapshotUnits> {
-    let of = |name: &str| Ok(source.number("Cosmology", name)?.filter(|x| x.is_finite()));
-    let is_cosmological = source.number("Cosmology", "Cosmological run")? == Some(1.0);
-    let a = if is_cosmological { of("Scale-factor")?.filter(|a| *a > 0.0).unwrap_or(1.0) } else { 1.0 };
+    let of = |quantity| stated(source, Dialect::Swift, quantity);
+    let is_cosmological = of(Quantity::Comoving)? == Some(1.0);
+    if let (Some(z), Some(omega_m), false) = (of(Quantity::Redshift)?, of(Quantity::OmegaM)?, is_cosmological)
+        && z > 0.0
+    {
+        let expected = format!("1 as of the redshift {z} and Omega_m = {omega_m}");
+        return Err(source.bad("Cosmology/Cosmological run", "0", expected));
+    }
+    let a = if is_cosmological { swift_factor(source)? } else { 1.0 };
     let [snapshot, internal] = ["Units", "InternalCodeUnits"].map(|group| unit_system(source, group));
     let (snapshot, internal) = (snapshot?, internal?);
     let mut scales = SnapshotUnits {
@@ -66,7 +94,10 @@ fn swift(source: &Hdf5File, has_gas: bool, defaults: &InputDefaults) -> ReadResu
         matter: None,
         softening: [None; N_KINDS],
         velocity: 1.0,
-        periodic: false,
+        simulation_box: SimulationBox::default(),
+        is_expanding: is_cosmological,
+        notes: Vec::new(),
+        sampled: [1.0; N_KINDS],
     };
     let to_file = internal.zip(snapshot).map_or(1.0, |(from, to)| from.length / to.length);
     scales.softening = softening::of_swift(source, is_cosmological.then_some(a))?.map(|x| Some(x? * to_file));
@@ -75,10 +106,10 @@ fn swift(source: &Hdf5File, has_gas: bool, defaults: &InputDefaults) -> ReadResu
     }
     let system = internal.or(snapshot);
     let cosmology = swift_cosmology(source, a, system, defaults)?;
-    let omega_cdm = of("Omega_cdm")?.unwrap_or(cosmology.omega_m - cosmology.omega_b);
+    let omega_cdm = of(Quantity::OmegaCdm)?.unwrap_or(cosmology.omega_m - cosmology.omega_b);
     // In the internal units of the code, which may differ from those of the file.
     let change = internal.zip(snapshot).map_or(1.0, |(from, to)| from.density() / to.density());
-    let stated = of("Critical density at redshift zero [internal units]")?.filter(|c| *c > 0.0);
+    let stated = swift_rate(source, "Critical density at redshift zero [internal units]")?;
     let by_rate = || {
         let critical = Some(cosmology.critical_density_today()).filter(|c| *c > 0.0)?;
         Some(critical / snapshot?.density())
@@ -100,28 +131,48 @@ fn swift_cosmology(
     system: Option<UnitSystem>,
     defaults: &InputDefaults,
 ) -> ReadResult<Cosmology> {
-    let of = |name: &str| Ok(source.number("Cosmology", name)?.filter(|x| x.is_finite()));
-    let positive = |name: &str| Ok(of(name)?.filter(|x| *x > 0.0));
+    let of = |quantity| stated(source, Dialect::Swift, quantity);
     let cosmology = Cosmology {
         aexp,
-        h0: 100.0 * of("h")?.unwrap_or(0.0),
-        omega_m: of("Omega_m")?.unwrap_or(0.0),
-        omega_l: of("Omega_lambda")?.unwrap_or(0.0),
-        omega_k: of("Omega_k")?.unwrap_or(0.0),
-        omega_b: of("Omega_b")?.unwrap_or(0.0),
-        hubble: positive("H [internal units]")?.zip(system).map(|(rate, system)| rate / system.time),
-        critical: positive("Critical density [internal units]")?
+        h0: 100.0 * of(Quantity::LittleH)?.unwrap_or(0.0),
+        omega_m: of(Quantity::OmegaM)?.unwrap_or(0.0),
+        omega_l: of(Quantity::OmegaL)?.unwrap_or(0.0),
+        omega_k: of(Quantity::OmegaK)?.unwrap_or(0.0),
+        omega_b: of(Quantity::OmegaB)?.unwrap_or(0.0),
+        hubble: swift_rate(source, "H [internal units]")?
+            .zip(system)
+            .map(|(rate, system)| rate / system.time),
+        critical: swift_rate(source, "Critical density [internal units]")?
             .zip(system)
             .map(|(density, system)| density * system.density()),
         ..Cosmology::default()
     };
     let stated = ExtraCosmology {
-        w0: of("w_0")?,
-        wa: of("w_a")?,
-        omega_r: of("Omega_r")?,
-        omega_nu: of("Omega_nu_0")?,
+        w0: of(Quantity::W0)?,
+        wa: of(Quantity::Wa)?,
+        omega_r: of(Quantity::OmegaR)?,
+        omega_nu: of(Quantity::OmegaNu)?,
     };
     cosmology.with_extra(source.path(), &stated, &defaults.cosmology)
+}
+
+/// A number of SWIFT's in its internal units, if it is above 0.
+fn swift_rate(source: &Hdf5File, name: &str) -> ReadResult<Option<f64>> {
+    Ok(source.number("Cosmology", name)?.filter(|x| x.is_finite() && *x > 0.0))
+}
+
+/// The expansion factor of a SWIFT snapshot, with which its redshift must agree.
+fn swift_factor(source: &Hdf5File) -> ReadResult<f64> {
+    let of = |quantity| stated(source, Dialect::Swift, quantity);
+    let by_redshift = of(Quantity::Redshift)?.map(|z| 1.0 / (1.0 + z));
+    match (of(Quantity::ExpansionFactor)?, by_redshift) {
+        (Some(a), Some(other)) if !are_alike(a, other) => {
+            let expected = format!("{other} as of Cosmology/Redshift");
+            Err(source.bad("Cosmology/Scale-factor", a.to_string(), expected))
+        }
+        (Some(a), _) | (None, Some(a)) => Ok(a),
+        (None, None) => Ok(1.0),
+    }
 }
 
 fn gadget(
@@ -130,51 +181,59 @@ fn gadget(
     has_gas: bool,
     defaults: &InputDefaults,
 ) -> ReadResult<SnapshotUnits> {
-    let redshift = gadget_number(source, "Redshift")?;
-    let is_cosmological = match gadget_number(source, "ComovingIntegrationOn")? {
-        Some(on) => on != 0.0,
-        None => redshift.is_some_and(|z| is_expanding(time, z)),
-    };
-    let run = GadgetRun {
+    let of = |quantity| stated(source, Dialect::Gadget, quantity);
+    let omega_m = of(Quantity::OmegaM)?;
+    let expansion = ExpansionStatements {
         time,
-        h: gadget_positive(source, "HubbleParam")?.unwrap_or(1.0),
-        omega_m: gadget_positive(source, "Omega0")?.filter(|_| is_cosmological),
+        redshift: of(Quantity::Redshift)?,
+        factor: of(Quantity::ExpansionFactor)?,
+        comoving: of(Quantity::Comoving)?.map(|on| on != 0.0),
+        omega_m,
+    }
+    .resolve(source.path(), defaults)?;
+    let h = of(Quantity::LittleH)?.unwrap_or(1.0);
+    let run = GadgetRun {
+        aexp: expansion.factor,
+        h,
+        omega_m,
         // Older files leave out the components that they do not have.
-        omega_l: gadget_number(source, "OmegaLambda")?.unwrap_or(0.0),
-        omega_b: gadget_number(source, "OmegaBaryon")?.filter(|b| *b >= 0.0),
+        omega_l: of(Quantity::OmegaL)?.unwrap_or(0.0),
+        omega_b: of(Quantity::OmegaB)?.filter(|b| *b >= 0.0),
+        omega_r: of(Quantity::OmegaR)?,
         has_gas,
-        hubble: source.number("Parameters", "Hubble")?.filter(|x| x.is_finite() && *x > 0.0),
-        // 0 stands for the code's own.
-        newton: source.number("Parameters", "GravityConstantInternal")?.filter(|x| x.is_finite() && *x > 0.0),
+        hubble: of(Quantity::HubbleInternal)?,
+        newton: of(Quantity::Newton)?,
     };
     let mut units = OwnUnits::new(source.path(), defaults);
-    let length = units.length(gadget_positive(source, "UnitLength_in_cm")?)?;
-    let mass = units.mass(gadget_positive(source, "UnitMass_in_g")?)?;
-    let velocity = units.velocity(gadget_positive(source, "UnitVelocity_in_cm_per_s")?)?;
+    let length = units.length(over_h(source, [Quantity::UnitLength, Quantity::UnitLengthOverH], h)?)?;
+    let mass = units.mass(over_h(source, [Quantity::UnitMass, Quantity::UnitMassOverH], h)?)?;
+    let velocity = units.velocity(of(Quantity::UnitVelocity)?)?;
     let scales = run.scales([length, mass, velocity], source.path(), defaults)?;
     Ok(SnapshotUnits {
         format: "Gadget",
         units: Some(scales.units),
         assumed_units: units.assumed,
-        softening: softening::of_gadget(source, scales.cosmology.is_some().then_some(scales.a))?,
+        softening: softening::of_gadget(source, expansion.factor)?,
         cosmology: scales.cosmology,
         matter: scales.matter,
         velocity: scales.a.sqrt(),
-        periodic: false,
+        simulation_box: SimulationBox::default(),
+        is_expanding: expansion.factor.is_some(),
+        notes: expansion.note.into_iter().collect(),
+        sampled: [1.0; N_KINDS],
     })
 }
 
-fn gadget_number(source: &Hdf5File, name: &str) -> ReadResult<Option<f64>> {
-    for place in ["Header", "Parameters", "Units"] {
-        if let Some(value) = source.number(place, name)?.filter(|x| x.is_finite()) {
-            return Ok(Some(value));
+/// A unit as Gadget means it, with h still in it. GIZMO has divided its own by h.
+fn over_h(source: &Hdf5File, [plain, divided]: [Quantity; 2], h: f64) -> ReadResult<Option<f64>> {
+    let of = |quantity| stated(source, Dialect::Gadget, quantity);
+    match (of(plain)?, of(divided)?.map(|unit| unit * h)) {
+        (Some(plain), Some(other)) if !are_alike(plain, other) => {
+            let expected = format!("{plain} as the other unit says, without its factor 1/h");
+            Err(source.bad("header, units", other.to_string(), expected))
         }
+        (plain, other) => Ok(plain.or(other)),
     }
-    Ok(None)
-}
-
-fn gadget_positive(source: &Hdf5File, name: &str) -> ReadResult<Option<f64>> {
-    Ok(gadget_number(source, name)?.filter(|x| *x > 0.0))
 }
 
 fn unit_system(source: &Hdf5File, group: &str) -> ReadResult<Option<UnitSystem>> {

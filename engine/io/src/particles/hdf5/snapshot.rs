@@ -3,16 +3,17 @@
 //! One or several files. The first of several, `snap_080.0.hdf5`, stands for all of them.
 
 use super::header::{FileHeader, WholeHeader, is_hdf5};
-use super::part::{DENSITIES, MASSES, RowReader, WEIGHTS, find_any};
-use super::scales::scales;
+use super::names::{ColumnName, Dialect};
+use super::part::RowReader;
+use super::scales::{dialect_of, scales};
 use crate::facts::OnePath;
 use crate::hdf5_file::Hdf5File;
 use crate::particles::file_offsets::FileOffsets;
 use crate::particles::{
     Columns, GAS, InputDefaults, MassOf, N_KINDS, NEUTRINO, ParticleHeader, ParticleInput, ParticleReader,
-    Species,
+    STAR, Species,
 };
-use crate::{ReadError, ReadResult, facts};
+use crate::{ReadError, ReadResult, facts, foreign};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "SWIFT or Gadget HDF5",
     looks: "a file such as snap_0000.hdf5, or snap_080.0.hdf5 for all of snap_080.*.hdf5",
     recognises: is_hdf5,
+    has_several_files: true,
     read_headers: |paths, defaults| Ok(facts::encode(&GadgetSnapshot::find(paths, defaults)?)),
     open: |known| Box::new(facts::decode::<GadgetSnapshot>(known)),
 };
@@ -36,22 +38,36 @@ struct GadgetSnapshot {
     velocity: f64,
 }
 
+/// What is said where densities of gas cannot be read.
+const LOST_DENSITIES: &str = "the densities of the gas are no reals, one per particle: they are not read";
+
 /// The particles of one kind in one file.
+#[derive(Default)]
 struct FileColumns {
     is_double: bool,
     has_masses: bool,
     has_ids: bool,
     has_velocities: bool,
     has_densities: bool,
+    /// Whether densities are there that cannot be read.
+    has_lost_densities: bool,
     has_weights: bool,
+    has_wind: bool,
+    /// Why they cannot be read.
+    problem: Option<String>,
 }
 
 impl GadgetSnapshot {
     /// Reads the headers of all files.
     fn find(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Self> {
+        if let Some(format) = foreign::of_file(&paths[0]) {
+            let what = format!("it is {}; expected a snapshot in the layout of SWIFT or Gadget", format.name);
+            return Err(ReadError::absent(&paths[0], what));
+        }
         let first_source = Hdf5File::open(&paths[0])?;
         let first = FileHeader::read(&first_source)?;
         let files = all_files(paths, first.whole.n_files)?;
+        let dialect = dialect_of(&first_source)?;
         let mut counts: [Vec<u64>; N_KINDS] = Default::default();
         let mut found: [Vec<FileColumns>; N_KINDS] = Default::default();
         for path in &files {
@@ -61,38 +77,45 @@ impl GadgetSnapshot {
             for kind in 0..N_KINDS {
                 counts[kind].push(header.here[kind]);
                 if header.here[kind] > 0 {
-                    found[kind].push(look(&source, kind, header.here[kind])?);
+                    found[kind].push(look(&source, kind, header.here[kind], dialect));
                 }
             }
         }
-        check_totals(&first_source, &first.whole, &counts)?;
         let has = |kind| counts[usize::from(kind)].iter().any(|n| *n > 0);
-        let scales = scales(&first_source, &first.whole, has, defaults)?;
+        let has_lost_densities = found[usize::from(GAS)].iter().any(|file| file.has_lost_densities);
+        let scales = scales(&first_source, &first.whole, dialect, has, defaults)?;
         let mut species = Vec::new();
         let mut offsets_by_species = Vec::new();
-        for (kind, counts) in
-            counts.into_iter().enumerate().filter(|(_, counts)| counts.iter().any(|n| *n > 0))
-        {
+        for (kind, counts) in counts.into_iter().enumerate() {
+            let total = first.whole.total.map(|total| total[kind]);
+            let wrong_total = wrong_total(&first_source, kind, total, &counts);
             let offsets = FileOffsets::from_counts(counts);
-            species.push(describe(
-                &first_source,
-                kind,
-                &found[kind],
-                offsets.total(),
-                first.whole.mass_table[kind],
-            )?);
+            if offsets.total() == 0 && wrong_total.is_none() {
+                continue;
+            }
+            let table = first.whole.mass_table[kind];
+            let mut found = describe(&first_source, kind, &found[kind], offsets.total(), table);
+            found.problem = found.problem.or(wrong_total);
+            species.push(found);
             offsets_by_species.push(offsets);
         }
         let about = ParticleHeader {
             format: scales.format,
-            sides: first.whole.sides,
-            periodic: scales.periodic,
+            sides: scales.simulation_box.sides,
+            periodic: scales.simulation_box.periodic,
+            boundary_is_assumed: scales.simulation_box.is_assumed,
             time: first.whole.time,
             units: scales.units,
             assumed_units: scales.assumed_units,
             cosmology: scales.cosmology,
             matter: scales.matter,
             softening: scales.softening,
+            notes: scales
+                .notes
+                .into_iter()
+                .chain(has_lost_densities.then(|| LOST_DENSITIES.to_string()))
+                .collect(),
+            sampled: scales.sampled,
             species,
         };
         let files = files.into_iter().map(OnePath).collect();
@@ -147,58 +170,76 @@ fn siblings(path: &Path) -> Option<impl Fn(u64) -> PathBuf> {
     })
 }
 
-/// The particles of a kind in a file. Checks that the shape of the positions agrees with the header.
-fn look(source: &Hdf5File, kind: usize, n: u64) -> ReadResult<FileColumns> {
-    let place = |name: &str| format!("PartType{kind}/{name}");
-    let positions = source.need(&place("Coordinates"), n, 3)?;
-    let has = |names: &[&str]| Ok(find_any(source, kind, names)?.is_some());
+/// The particles of a kind in a file. A problem is kept: it counts only if they take part.
+fn look(source: &Hdf5File, kind: usize, n: u64, dialect: Dialect) -> FileColumns {
+    columns_of(source, kind, n, dialect)
+        .unwrap_or_else(|error| FileColumns { problem: Some(error.to_string()), ..FileColumns::default() })
+}
+
+/// Whether a column that no search needs is there and sound.
+fn has_reals(source: &Hdf5File, kind: usize, n: u64, column: ColumnName) -> bool {
+    let reals = || -> ReadResult<bool> {
+        let Some(found) = column.find(source, kind)? else { return Ok(false) };
+        source.is_double(&source.fits(found, n, 1)?).map(|_| true)
+    };
+    reals().unwrap_or(false) // without densities the densest particle of gas is not known
+}
+
+/// Checks that the shape of the positions agrees with the header.
+fn columns_of(source: &Hdf5File, kind: usize, n: u64, dialect: Dialect) -> ReadResult<FileColumns> {
+    for column in [ColumnName::Positions, ColumnName::Velocities, ColumnName::Masses] {
+        column.check_powers(source, kind, dialect)?;
+    }
+    let positions = ColumnName::Positions.need(source, kind, n, 3)?;
+    let has = |column: ColumnName| Ok(column.find(source, kind)?.is_some());
+    let is_gas = kind == usize::from(GAS);
+    let has_densities = is_gas && has_reals(source, kind, n, ColumnName::Densities);
     Ok(FileColumns {
         is_double: source.is_double(&positions)?,
-        has_masses: has(&MASSES)?,
-        has_ids: has(&["ParticleIDs"])?,
-        has_velocities: has(&["Velocities"])?,
-        has_densities: kind == usize::from(GAS) && has(&DENSITIES)?,
-        has_weights: kind == usize::from(NEUTRINO) && has(&[WEIGHTS])?,
+        has_masses: has(ColumnName::Masses)?,
+        has_ids: has(ColumnName::Identities)?,
+        has_velocities: has(ColumnName::Velocities)?,
+        has_densities,
+        has_lost_densities: is_gas
+            && !has_densities
+            && !matches!(ColumnName::Densities.find(source, kind), Ok(None)),
+        has_weights: kind == usize::from(NEUTRINO) && has(ColumnName::Weights)?,
+        has_wind: kind == usize::from(STAR) && has(ColumnName::FormationTimes)?,
+        problem: None,
     })
 }
 
-fn check_totals(source: &Hdf5File, header: &WholeHeader, counts: &[Vec<u64>; N_KINDS]) -> ReadResult<()> {
-    let Some(total) = header.total else { return Ok(()) };
-    for (kind, (total, counts)) in total.iter().zip(counts).enumerate() {
-        let sum: u64 = counts.iter().sum();
-        if sum != *total {
-            let problem = format!("{total} particles of PartType{kind} in all files");
-            let expected = format!("{sum}, the sum of NumPart_ThisFile over {} files", counts.len());
-            return Err(source.bad("Header/NumPart_Total", problem, expected));
-        }
-    }
-    Ok(())
+/// That the counts of all files are not the total of the header, if so.
+fn wrong_total(source: &Hdf5File, kind: usize, total: Option<u64>, counts: &[u64]) -> Option<String> {
+    let sum: u64 = counts.iter().sum();
+    let total = total.filter(|total| *total != sum)?;
+    let problem = format!("{total} particles of PartType{kind} in all files");
+    let expected = format!("{sum}, the sum of NumPart_ThisFile over {} files", counts.len());
+    Some(source.bad("Header/NumPart_Total", problem, expected).to_string())
 }
 
-fn describe(
-    source: &Hdf5File,
-    kind: usize,
-    found: &[FileColumns],
-    n: u64,
-    table: f64,
-) -> ReadResult<Species> {
-    let with_masses = found.iter().filter(|f| f.has_masses).count();
-    if with_masses != 0 && with_masses != found.len() && table == 0.0 {
-        let problem = format!("in {with_masses} of {} files", found.len());
-        return Err(source.bad(&format!("PartType{kind}/Masses"), problem, "in all or in none"));
-    }
-    let with_weights = found.iter().filter(|f| f.has_weights).count();
-    if with_weights != 0 && with_weights != found.len() {
-        let problem = format!("in {with_weights} of {} files", found.len());
-        return Err(source.bad(&format!("PartType{kind}/{WEIGHTS}"), problem, "in all or in none"));
-    }
+fn describe(source: &Hdf5File, kind: usize, found: &[FileColumns], n: u64, table: f64) -> Species {
+    let count = |has: fn(&FileColumns) -> bool| found.iter().filter(|file| has(file)).count();
+    let (with_masses, with_weights) = (count(|f| f.has_masses), count(|f| f.has_weights));
+    let with_wind = count(|f| f.has_wind);
+    let in_some = |n: usize, column: ColumnName| {
+        (n != 0 && n != found.len()).then(|| {
+            let problem = format!("in {n} of {} files", found.len());
+            let place = format!("PartType{kind}/{}", column.usual());
+            source.bad(&place, problem, "in all or in none").to_string()
+        })
+    };
+    let problem = (found.iter().find_map(|file| file.problem.clone()))
+        .or_else(|| in_some(if table == 0.0 { with_masses } else { 0 }, ColumnName::Masses))
+        .or_else(|| in_some(with_weights, ColumnName::Weights))
+        .or_else(|| in_some(with_wind, ColumnName::FormationTimes));
     let mass = match (with_masses, table) {
         (_, table) if with_weights > 0 && (with_masses > 0 || table > 0.0) => MassOf::Each,
         (0, 0.0) => MassOf::Unknown,
         (0, table) => MassOf::Same(table),
         _ => MassOf::Each,
     };
-    Ok(Species {
+    Species {
         name: format!("PartType{kind}"),
         kind: Some(kind as u8),
         n,
@@ -208,7 +249,9 @@ fn describe(
         has_velocities: found.iter().all(|f| f.has_velocities),
         has_densities: found.iter().all(|f| f.has_densities),
         has_weights: with_weights > 0,
-    })
+        has_wind: with_wind > 0,
+        problem,
+    }
 }
 
 impl ParticleInput for GadgetSnapshot {

@@ -2,6 +2,7 @@
 //!
 //! All are as in a Plummer sphere. The comoving length holds until it exceeds the greatest physical one.
 
+use super::names::number_or_text;
 use crate::ReadResult;
 use crate::hdf5_file::Hdf5File;
 use crate::particles::{DARK_MATTER, N_KINDS};
@@ -26,17 +27,35 @@ pub fn of_swift(source: &Hdf5File, a: Option<f64>) -> ReadResult<[Option<f64>; N
     }))
 }
 
-/// By kind, in the comoving lengths of the file. Gadget-4 numbers classes of softening, AREPO calls them types.
+/// The names of Gadget-2's particle types in its parameters, which EAGLE writes out.
+const GADGET_2_NAMES: [&str; 6] = ["Gas", "Halo", "Disk", "Bulge", "Stars", "Bndry"];
+/// The groups with parameters of a run.
+const PARAMETER_GROUPS: [&str; 2] = [PARAMETERS, "RuntimePars"];
+/// GIZMO's extent of the kernel of each type: a spline as deep as a Plummer sphere extends 2.8 times its length.
+const KERNEL_EXTENTS: &str = "Fixed_ForceSoftening_Keplerian_Kernel_Extent";
+const EXTENT_OF_PLUMMER: f64 = 2.8;
+
+/// By kind, in the comoving lengths of the file. Gadget-4 numbers classes of softening, AREPO calls them types, Gadget-2 and
+/// EAGLE name the types, and GIZMO states the extents at the time of the snapshot.
 pub fn of_gadget(source: &Hdf5File, a: Option<f64>) -> ReadResult<[Option<f64>; N_KINDS]> {
-    let number = |name: String| source.number(PARAMETERS, &name);
+    // Without expansion Gadget uses its comoving lengths.
+    let at =
+        |comoving, physical| if a.is_some() { length(comoving, physical, a) } else { positive(comoving) };
+    let extents = source.numbers("Header", KERNEL_EXTENTS)?.unwrap_or_default();
     let mut lengths = [None; N_KINDS];
     for (kind, found) in lengths.iter_mut().enumerate() {
-        for class in ["Class", "Type"] {
-            let Some(of_kind) = number(format!("Softening{class}OfPartType{kind}"))? else { continue };
-            let comoving = number(format!("SofteningComoving{class}{of_kind}"))?;
-            let physical = number(format!("SofteningMaxPhys{class}{of_kind}"))?;
-            // Without expansion Gadget uses its comoving lengths.
-            *found = if a.is_some() { length(comoving, physical, a) } else { positive(comoving) };
+        *found = positive(extents.get(kind).copied()).map(|extent| extent / EXTENT_OF_PLUMMER);
+        for group in PARAMETER_GROUPS {
+            let number = |name: String| number_or_text(source, group, &name);
+            if let Some(name) = GADGET_2_NAMES.get(kind) {
+                let comoving = number(format!("Softening{name}"))?;
+                *found = found.or(at(comoving, number(format!("Softening{name}MaxPhys"))?));
+            }
+            for class in ["Class", "Type"] {
+                let Some(of_kind) = number(format!("Softening{class}OfPartType{kind}"))? else { continue };
+                let comoving = number(format!("SofteningComoving{class}{of_kind}"))?;
+                *found = at(comoving, number(format!("SofteningMaxPhys{class}{of_kind}"))?);
+            }
         }
     }
     Ok(lengths)

@@ -27,6 +27,7 @@ pub const READER: ParticleReader = ParticleReader {
     name: "NumPy arrays by name",
     looks: "a .npz file with an array `positions` of shape (N, 3)",
     recognises: |path| path.extension().is_some_and(|e| e == "npz"),
+    has_several_files: false,
     read_headers,
     open: |known| Box::new(NpzInput::new(facts::decode(known))),
 };

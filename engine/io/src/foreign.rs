@@ -1,0 +1,109 @@
+//! Is a file the catalogue of another finder, or the output of a code that is not read?
+//!
+//! Such a file is named, so that the message says what it is and not which detail of a snapshot it lacks. Each row of the table has
+//! a marker that the documentation or the writer of the code fixes.
+
+use crate::input_file;
+use std::io::Read;
+use std::path::Path;
+
+#[cfg(feature = "hdf5")]
+use crate::hdf5_file::Hdf5File;
+
+/// A catalogue of this program, which is none of particles or cells.
+const OWN: &str = "a catalogue of inselberg";
+
+/// A format that is known and not read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ForeignFormat {
+    /// What a file of it is, with its article.
+    pub name: &'static str,
+    marker: Marker,
+}
+
+/// How files of a format can be told.
+#[derive(Debug, PartialEq, Eq)]
+enum Marker {
+    /// Their first bytes.
+    Start(&'static [u8]),
+    /// A text that stands within the first bytes.
+    Within(&'static str),
+    /// An attribute of a group, and its text if it has a certain one.
+    Attribute(&'static str, &'static str, Option<&'static str>),
+    /// Links that all exist in an HDF5 file.
+    Links(&'static [&'static str]),
+}
+
+/// Bytes that a marker may be in.
+const N_BYTES: u64 = 1024;
+
+impl ForeignFormat {
+    /// Whether it is that of the catalogues of this program.
+    pub fn is_own(&self) -> bool {
+        self.name == OWN
+    }
+}
+
+const fn row(name: &'static str, marker: Marker) -> ForeignFormat {
+    ForeignFormat { name, marker }
+}
+
+/// Every format, the more special before the less special.
+const FORMATS: &[ForeignFormat] = &[
+    row(OWN, Marker::Attribute("/", "inselberg_catalogue", None)),
+    row("a group catalogue of SWIFT", Marker::Attribute("Header", "OutputType", Some("FOF"))),
+    row("a halo catalogue of SOAP", Marker::Attribute("Header", "OutputType", Some("SOAP"))),
+    row(
+        "a catalogue of groups and subhaloes of Gadget-4 or AREPO",
+        Marker::Attribute("Header", "Ngroups_Total", None),
+    ),
+    row(
+        "a catalogue of groups and subhaloes of Gadget-3 or EAGLE",
+        Marker::Attribute("Header", "TotNgroups", None),
+    ),
+    row("a catalogue of VELOCIraptor", Marker::Links(&["Num_of_groups", "Total_num_of_groups"])),
+    row("a subhalo catalogue of HBT+", Marker::Links(&["Subhalos", "SnapshotId"])),
+    row("a binary halo catalogue of Rockstar", Marker::Start(&0xfade_dace_c0c0_d0d0_u64.to_le_bytes())),
+    row("a halo catalogue of Rockstar", Marker::Start(b"#id num_p mvir mbound_vir ")),
+    row("a halo catalogue of Rockstar", Marker::Start(b"#ID DescID M")),
+    row("merger trees of consistent-trees", Marker::Start(b"#scale(0) id(1) desc_scale(2)")),
+    row("a halo catalogue of AHF", Marker::Start(b"#ID(1)\thostHalo(2)\tnumSubStruct(3)")),
+    row("an output of FLASH", Marker::Links(&["refine level", "unknown names"])),
+    row("an output of Enzo", Marker::Links(&["Grid00000001"])),
+    row("the parameters of an output of Enzo", Marker::Start(b"InitialCycleNumber")),
+    row("a binary output of AthenaK", Marker::Start(b"Athena binary output version=")),
+    row("a file of HACC's GenericIO", Marker::Start(b"HACC01L\0")),
+    row("a file of HACC's GenericIO", Marker::Start(b"HACC01B\0")),
+    row("a legacy file of VTK", Marker::Start(b"# vtk DataFile Version")),
+    row("a file of VTK", Marker::Within("<VTKFile ")),
+];
+
+/// What the file at `path` is, if it is in the table. It never fails: a file that cannot be read is none of them.
+pub fn of_file(path: &Path) -> Option<&'static ForeignFormat> {
+    let mut start = Vec::new();
+    input_file::open(path).ok()?.take(N_BYTES).read_to_end(&mut start).ok()?;
+    let of_bytes = FORMATS.iter().find(|format| match format.marker {
+        Marker::Start(bytes) => start.starts_with(bytes),
+        Marker::Within(text) => start.windows(text.len()).any(|part| part == text.as_bytes()),
+        Marker::Attribute(..) | Marker::Links(_) => false,
+    });
+    of_bytes.or_else(|| of_hdf5(path, &start))
+}
+
+#[cfg(feature = "hdf5")]
+fn of_hdf5(path: &Path, start: &[u8]) -> Option<&'static ForeignFormat> {
+    let source = start.starts_with(b"\x89HDF\r\n\x1a\n").then(|| Hdf5File::open(path).ok())??;
+    FORMATS.iter().find(|format| match format.marker {
+        Marker::Attribute(group, name, None) => source.has_attribute(group, name),
+        Marker::Attribute(group, name, Some(text)) => {
+            source.has_attribute(group, name) && source.text(group, name).is_some_and(|found| found == text)
+        }
+        Marker::Links(links) => links.iter().all(|link| source.has_link(link)),
+        Marker::Start(_) | Marker::Within(_) => false,
+    })
+}
+
+#[cfg(not(feature = "hdf5"))]
+fn of_hdf5(_: &Path, _: &[u8]) -> Option<&'static ForeignFormat> {
+    None
+}
