@@ -2,6 +2,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[allow(dead_code)]
+#[path = "../verify/random.rs"]
+mod random;
 
 mod catalogue;
 mod catalogue_parts;
@@ -17,6 +20,7 @@ mod merger_trees;
 #[cfg(feature = "hdf5")]
 mod mesh_blocks;
 mod npz;
+mod odd_cuts;
 #[cfg(feature = "plot")]
 mod picture;
 mod ramses_reader;
