@@ -15,6 +15,7 @@ const AS_IMAGE: FieldDefaults = FieldDefaults {
     spacing: None,
     origin: None,
     is_image: true,
+    hydro_names: None,
     cosmology: ExtraCosmology::NONE,
 };
 

@@ -153,7 +153,7 @@ fn check_without_cells(job: &PhewJob) -> Result<(), CommandError> {
 
 /// Whether an input of particles is an array that may be an image as well.
 fn may_be_image(job: &PhewJob) -> bool {
-    inselberg_io::recognises(&job.input, &FieldDefaults { is_image: true, ..job.grid })
+    inselberg_io::recognises(&job.input, &FieldDefaults { is_image: true, ..job.grid.clone() })
 }
 
 /// Checks that nothing is asked for on the command line that needs particles without cells.
@@ -308,7 +308,9 @@ impl PhewSummary {
         let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
         let cosmology = input.snapshot().header().cosmology.as_ref();
         let is_used = clumps.attributes().iter().any(|(name, _)| name == "unbind_potential");
-        let assumed = AssumedUnits::new(input.about()).with_cosmology(cosmology.filter(|_| is_used));
+        let assumed = AssumedUnits::new(input.about())
+            .with_cosmology(cosmology.filter(|_| is_used))
+            .with_input(input.snapshot().assumptions());
         let notes: Vec<String> = cosmology.and_then(Cosmology::contradiction).into_iter().collect();
         let warnings =
             clumps.warnings().into_iter().chain(assumed.sentence()).chain(notes.iter().cloned()).collect();
@@ -372,6 +374,7 @@ impl RunSummary for PhewSummary {
         summary["field"] = field_json(&self.field);
         summary["thresholds"] = thresholds_json(&self.thresholds);
         summary["assumed_units"] = self.assumed.json();
+        summary["assumptions"] = serde_json::json!(self.assumed.of_input());
         summary["notes"] = serde_json::json!(self.notes);
         summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();

@@ -51,6 +51,9 @@ pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<In
     }
     let reader = READERS.iter().position(|r| (r.recognises)(path, defaults));
     let reader = reader.ok_or_else(|| unknown_format(path))?;
+    if READERS[reader].name != ramses::READER.name {
+        defaults.refuse_hydro_names(path, READERS[reader].name)?;
+    }
     let known = (READERS[reader].read_headers)(path, defaults)?;
     let facts = InputFacts { of_particles: false, reader, known };
     if defaults.cosmology != ExtraCosmology::NONE {
