@@ -21,6 +21,7 @@ mod merger_trees;
 mod mesh_blocks;
 mod npz;
 mod odd_cuts;
+mod other_codes;
 #[cfg(feature = "plot")]
 mod picture;
 mod ramses_reader;

@@ -16,9 +16,9 @@ use super::preflight;
 use crate::config::{Common, InfoJob};
 use crate::report::{DisplayUnits, UnitChoice};
 use inselberg::Rules;
-use inselberg_io::catalogue::Catalogue;
 use inselberg_io::catalogue::info::{describe, describe_in};
-use inselberg_io::particles::{file_of, open_particles};
+use inselberg_io::catalogue::{Catalogue, is_marked};
+use inselberg_io::particles::{PARTICLE_READERS, file_of, open_particles};
 use inselberg_io::staging::Staged;
 use inselberg_io::{Family, Header, ReadResult, Snapshot, open_from, read_headers_with, recognises};
 use rayon::prelude::*;
@@ -32,11 +32,8 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     if !is_snapshot && job.input.is_file() {
         let catalogue = match inselberg_io::catalogue::read(&job.input) {
             Ok(catalogue) => catalogue,
-            // A file that is not a catalogue may hold particles.
-            Err(error) => match job.units {
-                None => return particles(job, common).ok_or(error)?,
-                Some(_) => return Err(error.into()),
-            },
+            Err(error) if job.units.is_some() || is_marked(&job.input) => return Err(error.into()),
+            Err(_) => return particles(job, common),
         };
         without_thresholds(job, "a catalogue")?;
         return out::report(common, || catalogue_text(&catalogue, job.units), || describe_json(&catalogue));
@@ -68,11 +65,16 @@ fn catalogue_text(catalogue: &Catalogue, choice: Option<UnitChoice>) -> String {
     }
 }
 
-/// Describes particles, if the file holds any.
-fn particles(job: &InfoJob, common: Common) -> Option<Result<(), CommandError>> {
-    let input = open_particles(std::slice::from_ref(&job.input)).ok()?;
-    let described = || info_particles::describe(&job.input, input.as_ref(), common);
-    Some(without_thresholds(job, PARTICLES).and_then(|()| described()))
+/// Describes particles of a file that is no catalogue. A file that holds none is refused as other commands refuse it.
+fn particles(job: &InfoJob, common: Common) -> Result<(), CommandError> {
+    if !PARTICLE_READERS.iter().any(|reader| (reader.recognises)(&job.input)) {
+        return Err(read_headers_with(&job.input, &job.grid).map_or_else(CommandError::from, |_| {
+            CommandError::about(&job.input, "neither cells nor particles; expected a snapshot or a catalogue")
+        }));
+    }
+    let input = open_particles(std::slice::from_ref(&job.input))?;
+    without_thresholds(job, PARTICLES)?;
+    info_particles::describe(&job.input, input.as_ref(), common)
 }
 
 const PARTICLES: &str = "particles without a mesh";

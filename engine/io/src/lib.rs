@@ -30,6 +30,7 @@ mod leaf_stream;
 mod mesh_blocks;
 mod npy_header;
 pub mod open_files;
+mod other_codes;
 pub mod particles;
 pub mod ramses;
 mod readers;

@@ -1,11 +1,11 @@
 //! Which format does a path have?
 
-#[cfg(feature = "hdf5")]
-use crate::mesh_blocks;
 use crate::{
     ExtraCosmology, FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, dataset_path,
-    input_file, ramses, uniform,
+    input_file, other_codes, ramses, uniform,
 };
+#[cfg(feature = "hdf5")]
+use crate::{hdf5_file, mesh_blocks};
 use std::path::Path;
 
 /// Every format that [`open`] tries, in this order.
@@ -75,12 +75,28 @@ pub fn open_from(facts: &InputFacts) -> Box<dyn Snapshot> {
     (READERS[facts.reader].open)(&facts.known)
 }
 
+/// Why no reader recognises `path`: it is of another code, damaged, or of no known kind.
 fn unknown_format(path: &Path) -> ReadError {
+    if let Some(refusal) = other_codes::refusal(path).or_else(|| damaged_hdf5(path)) {
+        return refusal;
+    }
     let problem = match input_file::other_kind(path) {
         Some(kind) => format!("it is {kind}"),
         None => "not an output of a known format".into(),
     };
     ReadError::absent(path, format!("{problem}; expected {}", known_formats()))
+}
+
+/// The error of a file that begins as HDF5 and cannot be opened.
+#[cfg(feature = "hdf5")]
+fn damaged_hdf5(path: &Path) -> Option<ReadError> {
+    hdf5_file::is_hdf5(path).then(|| hdf5_file::Hdf5File::open(path).err()).flatten()
+}
+
+/// This build reads no HDF5.
+#[cfg(not(feature = "hdf5"))]
+fn damaged_hdf5(_: &Path) -> Option<ReadError> {
+    None
 }
 
 fn known_formats() -> String {

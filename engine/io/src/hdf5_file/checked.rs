@@ -131,6 +131,12 @@ impl<'a> Hdf5File<'a> {
         read.map(|part| part.into_raw_vec_and_offset().0).map_err(self.failed(&column.place))
     }
 
+    /// Whether there is a group or dataset at this path.
+    pub fn has_link(&self, path: &str) -> bool {
+        let (group, name) = path.rsplit_once('/').unwrap_or(("/", path));
+        self.group(group).is_some_and(|group| group.link_exists(name))
+    }
+
     /// The dataset at `place`, if there is one.
     pub fn find(&self, place: &str) -> ReadResult<Option<DatasetRows>> {
         let (group, name) = place.trim_start_matches('/').rsplit_once('/').unwrap_or(("/", place));

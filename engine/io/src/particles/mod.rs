@@ -29,7 +29,7 @@ pub use positions::Positions;
 pub use write_npy::stage_positions;
 
 use super::{Cosmology, ExtraCosmology, InputFacts, ReadError, ReadResult, StaticName, Units, facts};
-use crate::input_file;
+use crate::{input_file, other_codes};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -255,6 +255,10 @@ fn reader_for(path: &Path) -> ReadResult<usize> {
     if !file_of(path).exists() {
         let what = format!("there is no such file or folder; expected {}", known());
         return Err(ReadError::absent(path, what));
+    }
+    // Any HDF5 file would be taken for a snapshot.
+    if let Some(refusal) = other_codes::refusal(path) {
+        return Err(refusal);
     }
     let reader = PARTICLE_READERS.iter().position(|r| (r.recognises)(path));
     reader.ok_or_else(|| {
