@@ -16,6 +16,7 @@ const AS_IMAGE: FieldDefaults = FieldDefaults {
     origin: None,
     is_image: true,
     hydro_names: None,
+    stokes: None,
     cosmology: ExtraCosmology::NONE,
 };
 

@@ -154,6 +154,7 @@ fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
     }
     let field = field_choice(&raw.text_or_default("field"));
     let (is_image, hydro_names) = (raw.switch("image"), hydro_names(raw)?);
-    let grid = FieldDefaults { is_image, hydro_names, ..FieldDefaults::default() };
+    let grid =
+        FieldDefaults { is_image, hydro_names, stokes: raw.text("stokes"), ..FieldDefaults::default() };
     Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot, units: units(raw), grid })
 }

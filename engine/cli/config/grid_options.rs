@@ -52,6 +52,17 @@ pub(super) const GRID: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "stokes",
+        key: "stokes",
+        heading: Cells,
+        kind: OptionKind::Text("I|Q|U|V|XX|..."),
+        example: "I",
+        commands: &[Info, Phew],
+        help: "The plane to take of the Stokes axis of a FITS image or cube",
+        doc: "The default is I.",
+        ..ROW
+    },
+    Opt {
         name: "image",
         key: "image",
         heading: Cells,

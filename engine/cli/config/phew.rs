@@ -171,8 +171,9 @@ const REGION: &str = "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,
 
 /// What the cells of an input leave open.
 fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
-    let given =
-        ["periodic", "spacing", "origin", "image", "hydro-names"].into_iter().find(|name| raw.is_flag(name));
+    let given = ["periodic", "spacing", "origin", "image", "hydro-names", "stokes"]
+        .into_iter()
+        .find(|name| raw.is_flag(name));
     let of_particles = ["mesh-from-particles", "particle-graph"].into_iter().find(|name| raw.switch(name));
     if let (Some(name), Some(made)) = (given, of_particles) {
         return Err(raw.unfit(name, &raw.shown(name), &format!("it for cells, without --{made}")));
@@ -194,8 +195,8 @@ fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
     let periodic = raw.text("periodic").map(axes).transpose()?;
     let origin = raw.text("origin").map(corner).transpose()?;
     let (is_image, cosmology) = (raw.switch("image"), fof::extra_cosmology(raw)?);
-    let hydro_names = hydro_names(raw)?;
-    Ok(FieldDefaults { periodic, spacing, origin, is_image, hydro_names, cosmology })
+    let (hydro_names, stokes) = (hydro_names(raw)?, raw.text("stokes"));
+    Ok(FieldDefaults { periodic, spacing, origin, is_image, hydro_names, stokes, cosmology })
 }
 
 /// The names of hydro variables, where they are given.

@@ -16,6 +16,8 @@ pub struct FieldDefaults {
     pub is_image: bool,
     /// Names of the hydro variables of a RAMSES output without a descriptor, in the order of its files.
     pub hydro_names: Option<Vec<String>>,
+    /// The plane that is taken of the Stokes axis of a FITS image; `None`: that of I.
+    pub stokes: Option<String>,
     /// Parameters of a cosmology that the input does not state.
     pub cosmology: ExtraCosmology,
 }

@@ -54,6 +54,13 @@ pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<In
     if READERS[reader].name != ramses::READER.name {
         defaults.refuse_hydro_names(path, READERS[reader].name)?;
     }
+    if let (Some(_), true) = (&defaults.stokes, READERS[reader].name != uniform::FITS.name) {
+        let what = format!(
+            "a Stokes plane is wanted of an input of {}; expected a FITS image",
+            READERS[reader].name
+        );
+        return Err(ReadError::absent(path, what));
+    }
     let known = (READERS[reader].read_headers)(path, defaults)?;
     let facts = InputFacts { of_particles: false, reader, known };
     if defaults.cosmology != ExtraCosmology::NONE {
