@@ -209,7 +209,7 @@ pub fn maps(job: &PhewJob, clumps: &mut Clumps, comm: &Comm) -> Result<pictures:
     let failed = |error| CommandError::of_call(&job.input, &error);
     let lists = clumps.gather_tables(&["haloes"]).map_err(failed)?;
     let (space, finest) = clumps.map_box().map_err(failed)?;
-    let (views, rows) = pictures::views(&job.shown, lists.as_ref(), (&space, finest), comm)?;
+    let (views, rows) = pictures::views(&job.input, &job.shown, lists.as_ref(), (&space, finest), comm)?;
     let maps = clumps.maps(&views).map_err(failed)?;
     clumps.forget_density();
     Ok(pictures::ShownMaps::new(space, maps, rows))
@@ -289,7 +289,7 @@ pub struct PhewSummary {
     selected: SelectedParticles,
     sky: Option<String>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
-    /// What the input says of its cosmology against itself.
+    /// What the input says of its cosmology against itself, and thresholds that no data are near.
     notes: Vec<String>,
     warnings: Vec<String>,
 }
@@ -311,9 +311,10 @@ impl PhewSummary {
         let assumed = AssumedUnits::new(input.about())
             .with_cosmology(cosmology.filter(|_| is_used))
             .with_input(input.snapshot().assumptions());
-        let notes: Vec<String> = cosmology.and_then(Cosmology::contradiction).into_iter().collect();
-        let warnings =
-            clumps.warnings().into_iter().chain(assumed.sentence()).chain(notes.iter().cloned()).collect();
+        let of_cosmology: Vec<String> = cosmology.and_then(Cosmology::contradiction).into_iter().collect();
+        let warnings = clumps.warnings().into_iter().chain(assumed.sentence());
+        let warnings = warnings.chain(of_cosmology.iter().cloned()).collect();
+        let notes: Vec<String> = of_cosmology.into_iter().chain(clumps.slips()).collect();
         let field = clumps.field().expect("an output has a chosen field").clone();
         Ok(Self {
             costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,

@@ -4,6 +4,7 @@ use crate::api::meshes::CellPatches;
 use crate::api::opened::OpenParticles;
 use crate::api::params::PhewParams;
 use crate::api::session::Shared;
+use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
 use crate::phew::balance::Balance;
 use crate::phew::below_zero::ValueLift;
@@ -96,6 +97,8 @@ pub(crate) struct CutResult {
     pub coverage: f64,
     /// The greatest density of any leaf on all ranks.
     pub densest: f64,
+    /// What the data span, for thresholds that may be slips.
+    pub span: DataSpan,
     /// On rank 0, where it is wanted.
     pub projection: Option<Projection>,
     /// The density of an output that was segmented.
@@ -169,8 +172,17 @@ impl Clumps {
                 "no cell is denser than the density threshold {threshold}; the densest has {densest}"
             ));
         }
+        lines.extend(self.slips());
         lines.extend(image::warning(self.attributes()));
         lines
+    }
+
+    /// Thresholds that no data are near, a line each with the range of the data: a density threshold below every cell, and a
+    /// relevance ratio below 1. They are among [`Self::warnings`].
+    pub fn slips(&self) -> Vec<String> {
+        let thresholds = self.found.params.thresholds();
+        let density = thresholds.density * self.found.units.density;
+        self.found.span.lines(density, thresholds.persistence)
     }
 
     /// Number of clumps listed on all ranks.
@@ -397,6 +409,7 @@ impl CutResult {
             labels,
             coverage: self.coverage,
             densest: self.densest,
+            span: DataSpan::SOUND,
             projection: None,
             field: self.field.clone(),
             balance: self.balance,
