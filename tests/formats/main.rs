@@ -8,6 +8,7 @@ mod random;
 
 mod catalogue;
 mod catalogue_parts;
+mod checklist;
 #[cfg(feature = "hdf5")]
 mod dendrogram;
 mod fields;
