@@ -20,11 +20,14 @@ use std::path::{Path, PathBuf};
 /// A change that makes two statements of an input contradict each other, and words of the refusal.
 type Contradiction = (fn(&Path), &'static [&'static str]);
 
+/// Makes an input in a folder, and says where it is.
+type Maker = fn(&Room) -> String;
+
 /// What is known of a reader.
 struct Row {
     name: &'static str,
     /// Makes a sound input in a folder.
-    make: fn(&Room) -> String,
+    make: Maker,
     /// Options that it refuses, since the input states them.
     stated: &'static [&'static str],
     /// Options that it takes.
@@ -33,7 +36,7 @@ struct Row {
     /// Whether the input states units.
     has_units: bool,
     /// An input of which something is assumed, if there can be one, and words of it.
-    assumed: Option<(fn(&Room) -> String, &'static str)>,
+    assumed: Option<(Maker, &'static str)>,
 }
 
 const PERIODIC: &str = "--periodic xyz";

@@ -10,6 +10,7 @@ use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// The column with the birth times of an output without a descriptor, counted behind the levels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -75,16 +76,16 @@ impl BirthColumn {
         }
     }
 
-    /// The column, if there is one.
+    /// The column, if there is one. `path` is that of a particle file, for the message.
     ///
     /// # Errors
-    /// The columns contradict the number of stars; `files` is for the message.
-    pub(super) fn known(&self, file: &ParticleFile) -> ReadResult<Option<usize>> {
+    /// The columns contradict the number of stars.
+    pub(super) fn known(&self, path: &Path) -> ReadResult<Option<usize>> {
         match self {
             Self::NoneHere => Ok(None),
             Self::At(column, _) => Ok(Some(*column)),
             Self::Contradiction(found, expected) => {
-                Err(ReadError::content(file.path(), "columns behind the levels", found, expected))
+                Err(ReadError::content(path, "columns behind the levels", found, expected))
             }
         }
     }

@@ -332,7 +332,8 @@ impl Snapshot for Ramses {
         let _pass = open_files::pass_for(open_files::A_PIECE);
         let file = SourceFile::open(&self.files.piece(FileFamily::Part, piece))?;
         let particles = part::ParticleFile::open(&file, self.info.n_cpus)?;
-        particles.stream(self.part_columns.as_ref(), &self.birth, self.part_wrap(), sink)
+        let birth = self.birth.known(file.path())?;
+        particles.stream(self.part_columns.as_ref(), birth, self.part_wrap(), sink)
     }
 }
 

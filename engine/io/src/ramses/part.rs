@@ -4,7 +4,6 @@
 //! and tags of one byte may follow, then reals without names, of which `birth` finds the birth time. In outputs without families
 //! a star has a birth time other than 0, a sink cloud has a negative identity, debris has both, and a tracer has mass 0.
 
-use super::birth::BirthColumn;
 use super::descriptor::{DescribedColumn, Descriptor};
 use super::record::{FortranRecord, Records};
 use crate::source_file::SourceFile;
@@ -108,11 +107,6 @@ impl<'a> ParticleFile<'a> {
         Ok(Self { records, n, n_stars })
     }
 
-    /// The path of the file.
-    pub(super) fn path(&self) -> &'a Path {
-        self.records.path()
-    }
-
     /// The number of stars that each column behind the levels would give as birth time; `None` where families are stored. For
     /// outputs without a descriptor.
     ///
@@ -138,24 +132,21 @@ impl<'a> ParticleFile<'a> {
         Ok(Some(counts))
     }
 
-    /// Streams the particles in file order.
+    /// Streams the particles in file order. Without a descriptor, `birth` is the column with the birth time behind the levels.
     ///
     /// # Errors
-    /// A record is broken, or `birth`, which counts without a descriptor, is contradictory. The error of `sink` ends the stream.
+    /// A record is broken. The error of `sink` ends the stream.
     pub(super) fn stream(
         mut self,
         descriptor: Option<&Descriptor>,
-        birth: &BirthColumn,
+        birth: Option<usize>,
         wrap: Wrap,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         let path = self.records.path();
         let named = match descriptor {
             Some(descriptor) => self.described(descriptor)?,
-            None => {
-                let birth = birth.known(&self)?;
-                self.undescribed()?.with_birth(birth)
-            }
+            None => self.undescribed()?.with_birth(birth),
         };
         let mut table = PartColumns::pick(path, named)?;
         let mut block = ParticleBlock::default();
