@@ -178,11 +178,13 @@ impl Clumps {
     }
 
     /// Thresholds that no data are near, a line each with the range of the data: a density threshold below every cell, and a
-    /// relevance ratio below 1. They are among [`Self::warnings`].
+    /// relevance ratio below 1. They are among [`Self::warnings`]. Callers who leave out cells that are not above the threshold
+    /// hear nothing of the former.
     pub fn slips(&self) -> Vec<String> {
         let thresholds = self.found.params.thresholds();
         let density = thresholds.density * self.found.units.density;
-        self.found.span.lines(density, thresholds.persistence)
+        let is_whole = self.found.coverage == 1.0;
+        self.found.span.lines(is_whole.then_some(density), thresholds.persistence)
     }
 
     /// Number of clumps listed on all ranks.

@@ -55,9 +55,9 @@ impl DataSpan {
         Ok(Self { all_above, ratios })
     }
 
-    /// A line for each threshold that may be a slip: the density threshold as given, and the ratio.
-    pub fn lines(self, threshold: f64, persistence: Persistence) -> Vec<String> {
-        let of_density = self.all_above.map(|[least, most]| {
+    /// A line for each threshold that may be a slip: the density threshold as given, where no cells were left out, and the ratio.
+    pub fn lines(self, threshold: Option<f64>, persistence: Persistence) -> Vec<String> {
+        let of_density = threshold.zip(self.all_above).map(|(threshold, [least, most])| {
             format!("every cell is denser than the density threshold {threshold}: densities are from {least} to {most}")
         });
         let of_ratio = self.ratios.map(|[least, most]| {
