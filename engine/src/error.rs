@@ -239,6 +239,14 @@ pub enum RunError {
         /// The field.
         field: &'static str,
     },
+    /// Nothing says which variable of the gas is its pressure.
+    #[error(
+        "the pressure and the magnetic field of the gas are not known: {why}; expected names of its variables"
+    )]
+    UnclearGas {
+        /// What the input says.
+        why: String,
+    },
     /// A magnetic field lacks a component.
     #[error(
         "the magnetic field of the input has no field {field}; expected all components at left and right faces"

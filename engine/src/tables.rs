@@ -2,7 +2,7 @@
 
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Attribute, Dimension, PartTable, RowRun, Table, TableColumn, Values};
-use inselberg_io::{Cosmology, Header, Units};
+use inselberg_io::{Cosmology, Header, Snapshot, Units};
 
 /// The attribute that names units which the input does not say: those of its format are assumed.
 pub const ASSUMED_UNITS: &str = "assumed_units";
@@ -25,6 +25,19 @@ pub fn input_notes_of(attributes: &[(String, Attribute)]) -> Option<&str> {
 
 /// The attribute that names parameters of the cosmology which nobody says: the usual values are assumed.
 pub const ASSUMED_COSMOLOGY: &str = "assumed_cosmology";
+
+/// The attribute with what is taken for granted of the input.
+const ASSUMPTIONS: &str = "assumptions";
+
+/// What catalogues keep of a snapshot beside its header, and what is taken for granted of it.
+pub(crate) fn input_attributes(snapshot: &dyn Snapshot) -> Vec<(String, Attribute)> {
+    let mut attributes = snapshot.attributes();
+    let assumptions = snapshot.assumptions();
+    if !assumptions.is_empty() {
+        attributes.push((ASSUMPTIONS.into(), Attribute::Text(assumptions.join("; "))));
+    }
+    attributes
+}
 
 /// A column, in one line.
 pub(crate) fn column(name: &str, dimension: Dimension, description: &str, values: Values) -> TableColumn {

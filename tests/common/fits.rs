@@ -57,3 +57,25 @@ pub fn encoded(bits: i64, numbers: impl Iterator<Item = f64>) -> Vec<u8> {
     }
     bytes
 }
+
+/// An image of 5 x 2 bytes in tiles of one row, packed by hand (RICE_1 in blocks of 3): 5 6 5 5 5 and 9 10 9 9 9.
+pub fn packed_sample() -> FitsFile {
+    let table =
+        ["XTENSION = 'BINTABLE'", "BITPIX = 8", "NAXIS = 2", "NAXIS1 = 8", "NAXIS2 = 2", "PCOUNT = 6"];
+    let column = ["GCOUNT = 1", "TFIELDS = 1", "TTYPE1 = 'COMPRESSED_DATA'", "TFORM1 = '1PB(3)'"];
+    let image = ["ZIMAGE = T", "ZBITPIX = 8", "ZNAXIS = 2", "ZNAXIS1 = 5", "ZNAXIS2 = 2", "ZTILE1 = 5"];
+    let how = [
+        "ZTILE2 = 1",
+        "ZCMPTYPE= 'RICE_1'",
+        "ZNAME1 = 'BLOCKSIZE'",
+        "ZVAL1 = 3",
+        "ZNAME2 = 'BYTEPIX'",
+        "ZVAL2 = 1",
+    ];
+    // Counts and places of the lists of both tiles, then the lists.
+    let rows = [3_i32, 0, 3, 3].map(i32::to_be_bytes).concat();
+    let lists = [0b0000_0101, 0b0011_0010, 0b1000_0000, 0b0000_1001, 0b0011_0010, 0b1000_0000];
+    FitsFile::default()
+        .part(&["BITPIX = 8", "NAXIS = 0"], &[])
+        .part(&[&table[..], &column, &image, &how].concat(), &[&rows[..], &lists].concat())
+}

@@ -48,6 +48,18 @@ impl BlockMesh {
         std::array::from_fn(|a| place[a] * self.block[a] + own[a])
     }
 
+    /// The faces of all blocks along an axis, and those of ghosts.
+    fn faces(&self, axis: usize, ghosts: usize) -> Vec<f64> {
+        let (n, low) = (self.block[axis], [-1.0, 0.0, 2.0][axis]);
+        let of_block = |(level, place): &(usize, [usize; 3])| {
+            let (first, side) = ((place[axis] * n) as f64, 0.5 / f64::from(1 << level));
+            (0..=n + 2 * ghosts)
+                .map(|face| low + side * (first + face as f64 - ghosts as f64))
+                .collect::<Vec<_>>()
+        };
+        self.leaves.iter().flat_map(of_block).collect()
+    }
+
     /// Values by block, z, y, x, times a factor; ghosts around them have other values.
     fn values(&self, factor: f64, ghosts: usize) -> Vec<f64> {
         let stored = self.block.map(|n| n + 2 * ghosts);
@@ -87,6 +99,10 @@ impl BlockMesh {
         texts("DatasetNames", &["prim", "B"]);
         texts("VariableNames", &["rho", "press", "Bcc1"]);
         self.write_places(&file);
+        for axis in 0..3 {
+            let faces: Vec<f32> = self.faces(axis, 0).iter().map(|x| *x as f32).collect();
+            array(&file, &format!("x{}f", axis + 1), &[self.leaves.len(), self.block[axis] + 1], faces);
+        }
         let [nx, ny, nz] = self.block;
         let data = |name: &str, factors: &[f64]| {
             let all: Vec<T> = factors.iter().flat_map(|f| self.values(*f, 0)).map(&real).collect();
@@ -123,6 +139,11 @@ impl BlockMesh {
         texts("OutputDatasetNames", &["density", "mom"]);
         texts("ComponentNames", &["density", "mom_0", "mom_1", "mom_2"]);
         self.write_places(&file);
+        file.create_group("Locations").expect("a group");
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let shape = [self.leaves.len(), stored[axis] + 1];
+            array(&file, &format!("Locations/{name}"), &shape, self.faces(axis, ghosts));
+        }
         let [x, y, z] = stored;
         array(&file, "density", &[self.leaves.len(), z, y, x], self.values(1.0, ghosts));
         let parts = [1.0, 2.0, -1.0].map(|factor| self.values(factor, ghosts));

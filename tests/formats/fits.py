@@ -48,12 +48,20 @@ def write(folder, name, data, cards, **others):
     print(name)
 
 
+def packed(folder, name, data, cards, kind, **how):
+    """In compressed tiles."""
+    header = fits.Header(list(cards.items()))
+    part = fits.CompImageHDU(data, header, compression_type=kind, **how)
+    fits.HDUList([fits.PrimaryHDU(), part]).writeto(f"{folder}/{name}.fits.fz")
+    print(f"{name}.fits.fz")
+
+
 def make(folder):
     os.makedirs(folder)
     cube, image = blobs((9, 20, 27)), blobs((31, 26))
     cube[2:4, 5:9, 3] = np.nan
     velocity = spectral("VRAD", -4e3, 500.0, SPECSYS="LSRK")
-    for code in ["TAN", "SIN", "ARC", "STG", "ZEA", "CAR", "SFL"]:
+    for code in ["TAN", "SIN", "ARC", "STG", "ZEA", "CAR", "SFL", "GLS", "NCP"]:
         for i, place in enumerate([(83.8, -5.4), (0.01, 88.0), (200.0, 41.0)]):
             cards = celestial(("RA", "DEC"), code, place, RADESYS="FK5", EQUINOX=2000.0)
             write(folder, f"{code.lower()}{i}.fits", cube.astype(">f4"), cards | velocity)
@@ -79,6 +87,16 @@ def make(folder):
     write(folder, "vopt.fits", cube, sky | spectral("VOPT", -4.0, 0.5, CUNIT3="km/s"))
     stokes = {"CTYPE4": "STOKES", "CRVAL4": 1.0, "CDELT4": 1.0, "CRPIX4": 1.0}
     write(folder, "stokes.fits", cube[None], sky | velocity | stokes)
+    write(folder, "planes.fits", np.stack([cube, -cube, 3 * cube]), sky | velocity | stokes)
+    write(folder, "unit.fits", cube, sky | spectral("VRAD", -4.0, 0.5, CUNIT3="km s**-1"))
+    write(folder, "felo.fits", cube, sky | spectral("FELO-HEL", -4e3, 500.0, RESTFRQ=LINE))
+    write(folder, "packed.fits.gz", cube, sky | velocity)
+    packed(folder, "rice", cube.astype("f4"), sky | velocity, "RICE_1", quantize_method=1, dither_seed=77)
+    packed(folder, "rice2", cube.astype("f8"), sky | velocity, "RICE_1", quantize_method=2, tile_shape=(2, 7, 10))
+    packed(folder, "gzip", cube.astype("f4"), sky | velocity, "GZIP_1", quantize_method=-1)
+    packed(folder, "gzip2", cube.astype("f8"), sky | velocity, "GZIP_2", quantize_level=0)
+    packed(folder, "short", np.nan_to_num(90 * image).astype("i2"), turned, "RICE_1")
+    packed(folder, "bytes", np.nan_to_num(9 * image).clip(0).astype("u1"), turned, "GZIP_2")
     lines = {"CTYPE1": "VRAD", "CRVAL1": 1e3, "CDELT1": 500.0, "CRPIX1": 2.0, "CTYPE2": "RA---TAN", "CRVAL2": 83.8}
     lines |= {"CDELT2": -0.01, "CRPIX2": 3.0, "CTYPE3": "DEC--TAN", "CRVAL3": -5.4, "CDELT3": 0.01, "CRPIX3": 9.0}
     write(folder, "vfirst.fits", cube, lines)
@@ -101,6 +119,8 @@ def stored(path):
         hdu = next(h for h in file if h.data is not None)
         header, data = hdu.header, hdu.data
         values = data.astype("f8")
+        # Of a Stokes axis the first plane is taken, which is I.
+        values = values[0] if header.get("CTYPE4") == "STOKES" else values
         if "BLANK" in header:
             values[data == header["BLANK"]] = np.nan
         return header, header.get("BZERO", 0.0) + header.get("BSCALE", 1.0) * values
@@ -130,13 +150,14 @@ def columns(header):
             yield axis, kind, "velocity"
         elif kind == "FREQ":
             yield axis, kind, "frequency"
-        elif kind not in ("", "STOKES"):
+        elif kind not in ("", "STOKES", "FELO-HEL"):
             yield axis, kind, kind.lower()
 
 
 def compare(path, catalogue):
     header, values = stored(path)
-    used = [axis for axis in range(1, header["NAXIS"] + 1) if header[f"NAXIS{axis}"] > 1]
+    axes = range(1, header["NAXIS"] + 1)
+    used = [axis for axis in axes if header[f"NAXIS{axis}"] > 1 and header.get(f"CTYPE{axis}") != "STOKES"]
     flat = values.reshape([n for n in values.shape if n > 1]).T
     with h5py.File(catalogue) as file:
         at = file["cells/ijk"][:, : flat.ndim]

@@ -1,7 +1,7 @@
 //! FITS cubes and images: every cell, sky coordinates, one plane, refusals, and damage.
 
 use crate::common::compare::assert_same_table;
-use crate::common::fits::{FitsFile, encoded};
+use crate::common::fits::{FitsFile, encoded, packed_sample};
 use crate::common::python::python;
 use crate::common::room::{Room, command, done, done_json};
 use crate::fields::leaves;
@@ -145,14 +145,23 @@ fn what_is_not_read_is_refused_in_one_line() {
     }
     fs::write(&path, [&b"SIMPLE  =                    T"[..], &[b' '; 9000]].concat()).expect("writing");
     room.refuses(&["info", &path], &["header 0", "the file ends in the header", "END"]);
-    let compressed =
-        ["XTENSION = 'BINTABLE'", "BITPIX = 8", "NAXIS = 2", "NAXIS1 = 8", "NAXIS2 = 5", "ZIMAGE = T"];
-    let file = FitsFile::default().part(&["BITPIX = 8", "NAXIS = 0"], &[]).part(&compressed, &[0; 40]);
-    fs::write(&path, file.bytes).expect("writing");
-    room.refuses(&["info", &path], &["header 1", "a compressed image", "funpack"]);
+    let tiles = |method: &'static str| {
+        let cards =
+            ["XTENSION = 'BINTABLE'", "BITPIX = 8", "NAXIS = 2", "NAXIS1 = 8", "NAXIS2 = 5", "PCOUNT = 0"];
+        let image = ["ZIMAGE = T", "ZBITPIX = 16", "ZNAXIS = 2", "ZNAXIS1 = 4", "ZNAXIS2 = 5", method];
+        let column = ["TFIELDS = 1", "TTYPE1 = 'COMPRESSED_DATA'", "TFORM1 = '1PB(9)'"];
+        let cards = [&cards[..], &image, &column].concat();
+        FitsFile::default().part(&["BITPIX = 8", "NAXIS = 0"], &[]).part(&cards, &[0; 40]).bytes
+    };
+    let packed = room.path("cube.fits.fz");
+    fs::write(&packed, tiles("ZCMPTYPE= 'HCOMPRESS_1'")).expect("writing");
+    room.refuses(&["info", &packed], &["ZCMPTYPE", "HCOMPRESS_1", "RICE_1, GZIP_1 or GZIP_2", "funpack"]);
+    fs::write(&packed, tiles("ZCMPTYPE= 'RICE_1'")).expect("writing");
+    let search = ["phew", &packed, "-o", &room.path("c.csv"), "--density-threshold", "2"];
+    room.refuses(&search, &["tile 1", "damaged"]);
     let packed = room.path("cube.fits.gz");
     fs::write(&packed, b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00").expect("writing");
-    room.refuses(&["info", &packed], &["a compressed file", "gunzip"]);
+    room.refuses(&["info", &packed], &["packed bytes", "a complete file, as gzip writes it"]);
     let image = room.path("image.fits");
     fs::write(&image, FitsFile::default().image(-32, &[10, 6], &[], &data).bytes).expect("writing");
     let search = ["phew", &image, "-o", &room.path("c.csv"), "--density-threshold", "2"];
@@ -168,7 +177,7 @@ fn damaged_files_are_errors_or_fields() {
     let path = room.path().join("cube.fits");
     let sky = ["CTYPE1 = 'RA---TAN'", "CTYPE2 = 'DEC--TAN'", "CDELT1 = -0.1", "BUNIT = 'K'", "BSCALE = 2.0"];
     let of_image = FitsFile::default().image(16, &[5, 4, 3], &sky, &encoded(16, (0..60).map(wave)));
-    for sound in [of_image.bytes, several().bytes] {
+    for sound in [of_image.bytes, several().bytes, packed_sample().bytes] {
         let check = |bytes: &[u8]| {
             fs::write(&path, bytes).expect("writing");
             if let Err(error) = cells(&path) {
@@ -383,6 +392,161 @@ fn unknown_coordinates_are_said() {
     assert!(said.lines().any(|line| line.starts_with("sky") && line.ends_with(none)), "{said}");
     assert_eq!(found.attribute("sky"), Some(&Attribute::Text(none.into())));
     assert!(found.table("clumps").expect("clumps").column("peak_ra").is_none());
+}
+
+/// Tiles that were packed by hand, and a file that gzip's own stored blocks hold.
+#[test]
+fn packed_files_give_their_cells() {
+    let room = Room::new();
+    let path = room.path("image.fits.fz");
+    fs::write(&path, packed_sample().bytes).expect("writing");
+    let found = cells(Path::new(&path)).expect("cells");
+    let expected = [[5, 6, 5, 5, 5], [9, 10, 9, 9, 9]].concat();
+    let place = |i: usize| [i % 5, i / 5, 0].map(|x| x as u32);
+    assert_eq!(found, (0..10).map(|i| (place(i), f64::from(expected[i]))).collect());
+    let packed = room.path("cube.fits.gz");
+    let plain = FitsFile::default().image(-32, &[5, 4, 3], &[], &encoded(-32, (0..60).map(wave))).bytes;
+    fs::write(&packed, gzip(&plain)).expect("writing");
+    let found = cells(Path::new(&packed)).expect("cells");
+    assert_eq!(found.into_values().sum::<f64>(), (0..60).map(wave).sum::<f64>());
+    let whole = gzip(&plain);
+    fs::write(&packed, &whole[..whole.len() - 20]).expect("writing");
+    room.refuses(&["info", &packed], &["packed bytes", "a complete file, as gzip writes it"]);
+}
+
+/// A gzip file of stored blocks.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut crc = 0xffff_ffff_u32;
+    for byte in bytes {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+        }
+    }
+    let n = u16::try_from(bytes.len()).expect("a small file");
+    let mut all = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
+    all.extend(n.to_le_bytes().into_iter().chain((!n).to_le_bytes()));
+    all.extend(bytes);
+    all.extend((!crc).to_le_bytes().into_iter().chain(u32::from(n).to_le_bytes()));
+    all
+}
+
+/// One plane of a Stokes axis, wherever the axis is, and a choice that is told.
+#[test]
+fn a_plane_of_a_stokes_axis_is_taken() {
+    let room = Room::new();
+    let path = room.path("cube.fits");
+    let of_plane = |plane: usize, i: usize| wave(i) + 200.0 * plane as f64;
+    for axis in [2, 3, 4] {
+        let mut sizes = vec![5, 4, 3];
+        sizes.insert(axis - 1, 2);
+        let place = |i: usize| {
+            let mut at: Vec<usize> = sizes
+                .iter()
+                .scan(i, |left, n| {
+                    let at = *left % n;
+                    *left /= n;
+                    Some(at)
+                })
+                .collect();
+            let plane = at.remove(axis - 1);
+            (plane, at[0] + 5 * (at[1] + 4 * at[2]))
+        };
+        let data = encoded(-32, (0..120).map(|i| of_plane(place(i).0, place(i).1)));
+        // The planes are XX and I: -5 and 1.
+        let cards = [
+            format!("CTYPE{axis} = 'STOKES'"),
+            format!("CRVAL{axis} = -5.0"),
+            format!("CDELT{axis} = 6.0"),
+            format!("CRPIX{axis} = 1.0"),
+        ];
+        let cards = cards.each_ref().map(String::as_str);
+        fs::write(&path, FitsFile::default().image(-32, &sizes, &cards, &data).bytes).expect("writing");
+        let wanted = |plane: usize| {
+            (0..60).map(move |i| ([i % 5, i / 5 % 4, i / 20].map(|x| x as u32), of_plane(plane, i)))
+        };
+        assert_eq!(cells(Path::new(&path)).expect("cells"), wanted(1).collect(), "axis {axis}");
+        let other = FieldDefaults { stokes: Some("xx".into()), ..FieldDefaults::default() };
+        let facts = read_headers_with(Path::new(&path), &other).expect("a header");
+        let found = leaves(open_from(&facts).as_ref(), "image").expect("cells");
+        assert_eq!(
+            found.into_iter().map(|((_, at), x)| (at, x)).collect::<BTreeMap<_, _>>(),
+            wanted(0).collect()
+        );
+        let text = done(&["info", &path]);
+        assert!(text.contains("the plane of Stokes I out of XX, I is taken"), "{text}");
+        room.refuses(&["info", &path, "--stokes", "V"], &["no plane V", "--stokes out of XX, I"]);
+    }
+    fs::write(&path, FitsFile::default().image(-32, &[6, 10], &[], &encoded(-32, (0..60).map(wave))).bytes)
+        .expect("writing");
+    room.refuses(&["info", &path, "--stokes", "V"], &["no Stokes axis", "V is wanted"]);
+}
+
+/// CASA's beams per channel: the median stands for them, and the spread is told.
+#[test]
+fn beams_of_channels_are_told() {
+    let room = Room::new();
+    let path = room.path("cube.fits");
+    let beams: Vec<u8> = [[10.0_f32, 7.0, 3.0], [14.0, 8.0, 5.0], [12.0, 7.5, 4.0]]
+        .iter()
+        .flatten()
+        .flat_map(|x| x.to_be_bytes())
+        .collect();
+    let table = [
+        "XTENSION = 'BINTABLE'",
+        "BITPIX = 8",
+        "NAXIS = 2",
+        "NAXIS1 = 12",
+        "NAXIS2 = 3",
+        "PCOUNT = 0",
+        "GCOUNT = 1",
+        "TFIELDS = 3",
+    ];
+    let columns = [
+        "TTYPE1 = 'BMAJ'",
+        "TFORM1 = '1E'",
+        "TUNIT1 = 'arcsec'",
+        "TTYPE2 = 'BMIN'",
+        "TFORM2 = '1E'",
+        "TUNIT2 = 'arcsec'",
+        "TTYPE3 = 'BPA'",
+        "TFORM3 = '1E'",
+        "TUNIT3 = 'deg'",
+        "EXTNAME = 'BEAMS'",
+    ];
+    let file = FitsFile::default().image(-32, &[5, 4, 3], &["CASAMBM = T"], &encoded(-32, (0..60).map(wave)));
+    fs::write(&path, file.part(&[&table[..], &columns].concat(), &beams).bytes).expect("writing");
+    let text = done(&["info", &path]);
+    let line = |name: &str| {
+        text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{text}")).to_string()
+    };
+    assert!(line("beam").contains("0.00333") && line("beam").contains("position angle 4"), "{text}");
+    assert!(line("assumed").contains("10 to 14 by 7 to 8 arcseconds"), "{text}");
+}
+
+/// A spectral axis that is not known leaves right ascension and declination, and is said.
+#[test]
+fn an_unknown_spectral_axis_leaves_the_sky() {
+    let room = Room::new();
+    let [path, to] = ["cube.fits", "c.csv"].map(|name| room.path(name));
+    let cards = [
+        "CTYPE1 = 'RA---TAN'",
+        "CTYPE2 = 'DEC--TAN'",
+        "CTYPE3 = 'VOPT-F2W'",
+        "CDELT1 = -0.1",
+        "CDELT2 = 0.1",
+    ];
+    fs::write(
+        &path,
+        FitsFile::default().image(-32, &[5, 4, 3], &cards, &encoded(-32, (0..60).map(wave))).bytes,
+    )
+    .expect("writing");
+    done(&["phew", &path, "-o", &to, "--density-threshold", "60", "--quiet"]);
+    let found = read(Path::new(&to)).expect("a catalogue");
+    let said = "ra, dec (ICRS); the spectral axis VOPT-F2W is not linear";
+    assert_eq!(found.attribute("sky"), Some(&Attribute::Text(said.into())));
+    let clumps = found.table("clumps").expect("clumps");
+    assert!(clumps.column("peak_ra").is_some() && clumps.column("peak_velocity").is_none());
 }
 
 /// Clumps of values below 0 may have no centre, and then no coordinates of one. Columns have the units of the header.

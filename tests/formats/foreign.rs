@@ -26,8 +26,8 @@ fn plain_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 }
 
 /// `info` says what the file is, and the commands refuse it with that.
-fn is_named(room: &Room, path: &str, name: &str) {
-    let it = format!("it is {name}; expected ");
+fn is_named(room: &Room, path: &str, name: &str, instead: &str) {
+    let it = format!("it is {name}; expected {instead}");
     assert_eq!(done(&["info", path]), format!("file        {path}: {name}, which no command reads\n"));
     room.refuses(&["fof", path, "-o", &room.path("f.csv"), "--linking-length", "1"], &[&it]);
     room.refuses(&["phew", path, "-o", &room.path("p.csv"), "--density-threshold", "1"], &[&it]);
@@ -38,8 +38,34 @@ fn plain_files_of_other_codes_are_named() {
     for (name, file, bytes) in plain_files() {
         let room = Room::new();
         fs::write(room.path(file), bytes).expect("written");
-        is_named(&room, &room.path(file), name);
+        is_named(&room, &room.path(file), name, "");
     }
+}
+
+#[test]
+fn what_can_be_given_in_place_of_an_output_is_said() {
+    let room = Room::new();
+    let (athenak, enzo) = (room.path("cloud.00000.bin"), room.path("DD0001"));
+    fs::write(&athenak, "Athena binary output version=1.1\n").expect("written");
+    fs::write(&enzo, "InitialCycleNumber  = 12\n").expect("written");
+    let casa = room.path("cube.image");
+    fs::create_dir(&casa).expect("a folder");
+    fs::write(format!("{casa}/table.dat"), "x").expect("written");
+    fs::write(format!("{casa}/table.info"), "Type = Image\nSubType = \n").expect("written");
+    is_named(&room, &athenak, "a binary output of AthenaK", "an .athdf file");
+    is_named(&room, &enzo, "the parameters of an output of Enzo", "cells on one grid");
+    is_named(&room, &casa, "an image of CASA", "a FITS file");
+}
+
+#[cfg(feature = "hdf5")]
+#[test]
+fn a_file_that_ends_early_is_said_to() {
+    let room = Room::new();
+    let path = room.path("diag.h5");
+    hdf5::File::create(&path).expect("a file").close().expect("closed");
+    let bytes = fs::read(&path).expect("a file");
+    fs::write(&path, &bytes[..bytes.len() - 9]).expect("written");
+    room.refuses(&["info", &path], &["truncated file"]);
 }
 
 #[cfg(feature = "hdf5")]
@@ -55,7 +81,7 @@ fn hdf5_files_of_other_codes_are_named() {
         put(&header, "NumPart_ThisFile", &[0u32; 7])?;
         header.new_attr::<VarLenAscii>().create("OutputType")?.write_scalar(&text)
     }
-    let files: [(&str, &str, Write); 8] = [
+    let files: [(&str, &str, Write); 11] = [
         ("a group catalogue of SWIFT", "fof_output_0000.hdf5", |file| output_type(file, "FOF")),
         ("a halo catalogue of SOAP", "halo_properties_0077.hdf5", |file| output_type(file, "SOAP")),
         ("a catalogue of groups and subhaloes of Gadget-4 or AREPO", "fof_subhalo_tab_099.0.hdf5", |file| {
@@ -80,12 +106,20 @@ fn hdf5_files_of_other_codes_are_named() {
             names.iter().try_for_each(|name| file.new_dataset::<i32>().shape([1]).create(*name).map(drop))
         }),
         ("an output of Enzo", "DD0001.cpu0000", |file| file.create_group("Grid00000001").map(drop)),
+        ("an output of Chombo", "plt.0010.hdf5", |file| {
+            file.create_group("Chombo_global").and(file.create_group("level_0")).map(drop)
+        }),
+        ("an output of GAMER", "Data_000010", |file| {
+            file.create_group("Info")?.new_dataset::<i64>().shape([1]).create("KeyInfo")?;
+            file.create_group("Tree")?.new_dataset::<i64>().shape([1]).create("LBIdx").map(drop)
+        }),
+        ("a file of openPMD", "diag.h5", |file| put(file, "openPMD", &[1u32])),
     ];
     for (name, file, write) in files {
         let room = Room::new();
         let made = File::create(room.path(file)).expect("a file");
         write(&made).expect("written");
         made.close().expect("closed");
-        is_named(&room, &room.path(file), name);
+        is_named(&room, &room.path(file), name, "");
     }
 }

@@ -15,6 +15,8 @@ const AS_IMAGE: FieldDefaults = FieldDefaults {
     spacing: None,
     origin: None,
     is_image: true,
+    hydro_names: None,
+    stokes: None,
     cosmology: ExtraCosmology::NONE,
 };
 

@@ -2,9 +2,13 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[allow(dead_code)]
+#[path = "../verify/random.rs"]
+mod random;
 
 mod catalogue;
 mod catalogue_parts;
+mod checklist;
 #[cfg(feature = "hdf5")]
 mod dendrogram;
 #[cfg(feature = "hdf5")]
@@ -20,6 +24,7 @@ mod merger_trees;
 #[cfg(feature = "hdf5")]
 mod mesh_blocks;
 mod npz;
+mod odd_cuts;
 #[cfg(feature = "plot")]
 mod picture;
 mod ramses_reader;

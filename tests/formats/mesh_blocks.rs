@@ -133,13 +133,55 @@ fn put(file: &hdf5::File, name: &str, at: usize, number: i64) {
 fn blocks_that_overlap_are_refused() {
     let room = Room::new();
     let path = room.path("a.athdf");
-    for other in [(0, [0, 1, 1]), (1, [0, 0, 2])] {
+    for (other, problem) in
+        [((0, [0, 1, 1]), "the mesh of the input is broken"), ((1, [0, 0, 2]), "0.890625 of the volume")]
+    {
         let mut mesh = BlockMesh::sample();
         mesh.leaves[0] = other;
         mesh.write_athdf(&path, |x| x);
         let search = ["phew", &path, "-o", &room.path("c.csv"), "--density-threshold", "2"];
-        room.refuses(&search, &["the mesh of the input is broken"]);
+        room.refuses(&search, &[problem]);
     }
+}
+
+/// Slices and sums of Athena++ have blocks of one cell along an axis of the whole box, or their faces are elsewhere.
+#[test]
+fn slices_and_sums_are_refused() {
+    let room = Room::new();
+    let [athena, parthenon] = ["a.athdf", "p.phdf"].map(|name| room.path(name));
+    let slice = BlockMesh {
+        block: [4, 2, 1],
+        leaves: (0..4).map(|i| (0, [i & 1, i >> 1, 1])).collect(),
+        ..BlockMesh::sample()
+    };
+    let search = ["--density-threshold", "2", "-o", &room.path("c.csv")];
+    for path in [&athena, &parthenon] {
+        slice.write_athdf(&athena, |x| x as f32);
+        slice.write_phdf(&parthenon, 4, 0);
+        let parts = ["MeshBlockSize", "1 cell along z in a box of 12", "slice", "sum"];
+        room.refuses(&["info", path], &parts);
+        room.refuses(&[&["phew", path.as_str()], &search[..]].concat(), &parts);
+    }
+    // A part of the blocks, and blocks that lie elsewhere than their numbers say.
+    let mut mesh = BlockMesh::sample();
+    mesh.leaves.truncate(7);
+    mesh.write_athdf(&athena, |x| x);
+    room.refuses(&["info", &athena], &["0.875000 of the volume of the box"]);
+    let mesh = BlockMesh::sample();
+    mesh.write_athdf(&athena, |x| x);
+    mesh.write_phdf(&parthenon, 4, 2);
+    for (path, faces) in [(&athena, "x3f"), (&parthenon, "Locations/z")] {
+        let file = patiently(|| hdf5::File::open_rw(path));
+        let dataset = file.dataset(faces).expect("there");
+        let moved = dataset.read_dyn::<f64>().expect("faces").mapv(|x| x + 0.5);
+        dataset.write(&moved).expect("written");
+        // A dataset keeps its file open.
+        drop((dataset, file));
+        room.refuses(&["info", path], &[faces, "block 0 has a face at 2.5", "expected 2, by"]);
+    }
+    let restart = room.path("r.rhdf");
+    mesh.write_phdf(&restart, 4, 0);
+    assert_eq!(leaves(opened(&restart).as_ref(), "density").expect("leaves"), expected(1.0));
 }
 
 /// Files that end early: an error in one line, from a program that lives on to say it.

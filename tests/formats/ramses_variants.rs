@@ -1,8 +1,9 @@
 //! Outputs of other builds of RAMSES, over other numbers of files: what is read never changes.
 
+use crate::common::room::{Room, done, done_json};
 use crate::common::{Whole, leaves, octs, open, output, particles, resplit, volume};
-use inselberg_io::Family;
 use inselberg_io::ramses::write::{Descriptors, Dialect, Ordering, Output, Split, write};
+use inselberg_io::{Family, FieldInfo};
 use std::path::Path;
 
 fn names(whole: &Whole) -> Vec<&str> {
@@ -155,6 +156,106 @@ fn a_missing_descriptor_means_standard_names() {
     let standard =
         ["density", "velocity_x", "velocity_y", "velocity_z", "pressure", "scalar_00", "scalar_01"];
     assert_eq!(found, standard);
+}
+
+/// Without a descriptor, the number of variables of gas with a magnetic field leaves their names open.
+#[test]
+fn variables_without_names_are_no_pressure() {
+    let mut whole = Whole::tiny([1; 3]);
+    let names = "density velocity_x velocity_y velocity_z B_x_left B_y_left B_z_left B_x_right B_y_right B_z_right pressure";
+    whole.fields = names.split(' ').map(|name| FieldInfo { family: "hydro", name: name.into() }).collect();
+    whole.octs.iter_mut().for_each(|block| {
+        let values = block.values[0].clone();
+        block.values = (0..11)
+            .map(|i| values.iter().map(|of_oct| of_oct.map(|x| x.abs() + i as f64)).collect())
+            .collect();
+    });
+    let room = Room::new();
+    let dialect = Dialect { descriptors: Descriptors::Missing, ..Dialect::default() };
+    let path = whole.write(Path::new(&room.path("")), 2, true, &dialect).to_string_lossy().into_owned();
+    let found: Vec<_> = open(Path::new(&path)).fields().iter().map(|f| f.name.clone()).collect();
+    assert_eq!(
+        (found[3].as_str(), found[4].as_str(), found[10].as_str()),
+        ("velocity_z", "variable_05", "variable_11")
+    );
+    assert!(done(&["info", &path]).contains("hydro_file_descriptor.txt"));
+    let search =
+        ["phew", &path, "-o", &room.path("c.csv"), "--density-threshold", "0.5", "--field", "density"];
+    room.refuses(
+        &[&search[..], &["--unbind"]].concat(),
+        &["11 variables", "hydro_file_descriptor.txt", "--hydro-names"],
+    );
+    room.refuses(&[&search[..], &["--properties", "gas"]].concat(), &["magnetic", "--hydro-names"]);
+    room.refuses(&[&search[..], &["--hydro-names", "a,b"]].concat(), &["11 variables", "2 variables"]);
+    room.refuses(&[&search[..], &["--hydro-names", "a,a"]].concat(), &["--hydro-names", "different"]);
+    let summary = done_json(&[&search[..], &[]].concat());
+    assert!(summary["assumptions"][0].as_str().is_some_and(|text| text.contains("variables 5 to 11")));
+    done(&[&search[..], &["--properties", "gas", "--hydro-names", &names.replace(' ', ",")]].concat());
+    let given = inselberg_io::catalogue::read(Path::new(&room.path("c.csv"))).expect("a catalogue");
+    let described = Room::new();
+    let other = whole.write(Path::new(&described.path("")), 2, true, &Dialect::default());
+    done(
+        &[
+            &["phew", &other.to_string_lossy(), "-o", &room.path("d.csv")],
+            &search[4..],
+            &["--properties", "gas"],
+        ]
+        .concat(),
+    );
+    let stated = inselberg_io::catalogue::read(Path::new(&room.path("d.csv"))).expect("a catalogue");
+    assert_eq!(format!("{:?}", given.tables), format!("{:?}", stated.tables));
+    let both = ["info", &other.to_string_lossy(), "--hydro-names", "a"];
+    room.refuses(&both, &["hydro_file_descriptor.txt", "states it"]);
+}
+
+/// Puts a column of reals into particle files of particles without names, before the last one.
+fn add_column(folder: &Path, value: f64) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        if !entry.file_name().to_string_lossy().starts_with("part_") {
+            continue;
+        }
+        let bytes = std::fs::read(entry.path()).expect("a file");
+        let length = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
+        let last = bytes.len() - 8 - length(bytes.len() - 4) as usize;
+        let n = length(last) / 8;
+        let column = (0..n).flat_map(|_| value.to_le_bytes());
+        let mark = (8 * n).to_le_bytes();
+        let column = mark.into_iter().chain(column).chain(mark);
+        let all: Vec<u8> =
+            bytes[..last].iter().copied().chain(column).chain(bytes[last..].to_vec()).collect();
+        std::fs::write(entry.path(), all).expect("writing");
+    }
+}
+
+/// Without a descriptor, the number of stars that the header states finds the birth times.
+#[test]
+fn stars_are_those_that_the_header_counts() {
+    let mut whole = Whole::tiny([1; 3]);
+    let families = &mut whole.particles.as_mut().expect("particles").family;
+    families.iter_mut().for_each(|f| *f = told_without_families(*f));
+    let dialect = Dialect { descriptors: Descriptors::Missing, ..Dialect::default() };
+    for n_cpus in [1, 3] {
+        let room = Room::new();
+        let path = whole.write(Path::new(&room.path("")), n_cpus, true, &dialect);
+        add_column(&path, -0.9);
+        check_particles(&whole, &particles(&*open(&path)), "a column of potentials");
+        let text = done(&["info", &path.to_string_lossy()]);
+        assert!(text.contains("column 11 of particles is taken for the birth time"), "{text}");
+    }
+    let n_stars =
+        whole.particles.as_ref().expect("particles").family.iter().filter(|f| **f == Family::Star).count();
+    let room = Room::new();
+    let path = whole.write(Path::new(&room.path("")), 1, true, &dialect);
+    let file = path.join("part_00007.out00001");
+    let mut bytes = std::fs::read(&file).expect("a file");
+    // ncpu, ndim, npart and localseed come before the number of stars.
+    bytes[3 * 12 + 24 + 4] += 1;
+    std::fs::write(&file, &bytes).expect("writing");
+    let stated = format!("{} stars", n_stars + 1);
+    room.refuses(&["info", &path.to_string_lossy()], &["part_00007.out00001", &stated, "nstar_tot"]);
+    let search = ["phew", &path.to_string_lossy(), "-o", &room.path("c.csv"), "--density-threshold", "0.5"];
+    done(&[&search[..], &["--field", "density"]].concat());
+    room.refuses(&[&search[..], &["--field", "cic", "--force"]].concat(), &[&stated]);
 }
 
 #[test]

@@ -7,11 +7,17 @@ mod common;
 #[cfg(feature = "hdf5")]
 #[path = "../verify/merger_truth.rs"]
 mod merger_truth;
+#[cfg(feature = "hdf5")]
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../verify/random.rs"]
+mod random;
 
 mod cli;
 mod config;
 #[cfg(feature = "hdf5")]
 mod cosmology;
+#[cfg(feature = "hdf5")]
+mod differential;
 mod dry_run;
 mod fof;
 #[cfg(feature = "hdf5")]

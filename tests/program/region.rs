@@ -266,3 +266,60 @@ fn what_is_no_region_is_refused() {
     let said = done(&[&args[..], &["--levels", "30:31"]].concat());
     assert!(said.starts_with("no selected cell is above the density threshold\n"), "{said}");
 }
+
+/// A centre of maps that is elsewhere is refused before anything is made.
+#[test]
+fn maps_of_a_place_out_of_the_box_are_refused() {
+    let room = Room::new();
+    let input = output("gas_2ranks").to_string_lossy().into_owned();
+    let [to, picture, points] = ["c.hdf5", "c.svg", "p.npy"].map(|name| room.path(name));
+    let search = ["phew", &input, "--density-threshold", "30", "--field", "density", "-o", &to];
+    let away = ["--plot", &picture, "--plot-region", "5,0.5,0.5,0.1"];
+    let parts = ["--plot-region", "[5.0, 0.5, 0.5] is not in the box from [0.0, 0.0, 0.0] to"];
+    room.refuses(&[&search[..], &away].concat(), &parts);
+    room.refuses(&["fof", &input, "-o", &room.path("f.hdf5"), "--plot", &picture, away[2], away[3]], &parts);
+    done(&[&search[..], &["--with-cells", "--quiet"]].concat());
+    room.refuses(&["view", &to, "--clump", "1", "--plot", &picture, away[2], away[3]], &parts);
+    let rows = |at: &[usize]| [0.1, 0.2, 0.3][at[1]] + at[0] as f64 * 0.01;
+    std::fs::write(&points, crate::common::npy::npy_file(&[60, 3], false, "<f8", rows)).expect("writing");
+    let voids = ["voids", &points, "--box", "1", "-o", &room.path("v.hdf5")];
+    room.refuses(&[&voids[..], &["--plot", &picture, away[2], away[3]]].concat(), &parts);
+}
+
+/// Thresholds that no data are near are a line with the range of the data.
+#[test]
+fn slips_of_units_are_told() {
+    let room = Room::new();
+    let input = output("gas_2ranks").to_string_lossy().into_owned();
+    let told = |density: &str, ratio: &str, ranks: &str| {
+        let search = ["phew", &input, "--density-threshold", density, "--field", "density"];
+        let more = ["--relevance-threshold", ratio, "-o", &room.path("c.csv"), "--force", "--ranks", ranks];
+        let text = done(&[&search[..], &more].concat());
+        text.lines().filter(|line| line.starts_with("note")).map(str::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(told("30", "3", "1"), Vec::<String>::new());
+    let below = told("1e-9", "3", "1");
+    assert!(
+        below.len() == 1
+            && below[0]
+                .contains("every cell is denser than the density threshold 0.000000001: densities are from ")
+    );
+    let ratio = told("30", "0.3", "1");
+    assert!(
+        ratio.len() == 1
+            && ratio[0].contains("the relevance 0.3 is below 1")
+            && ratio[0].contains("ratios of peak and saddle are from 1")
+    );
+    assert_eq!((told("1e-9", "3", "3"), told("30", "0.3", "2")), (below, ratio));
+    // Below 0 as well, in the values of the input.
+    let path = room.path("noise.npy");
+    let value = |at: &[usize]| ((at[0] * 7 + at[1] * 5 + at[2] * 3) % 11) as f64 - 5.0;
+    std::fs::write(&path, crate::common::npy::npy_file(&[8, 8, 8], false, "<f8", value)).expect("writing");
+    let search =
+        ["phew", &path, "-o", &room.path("n.csv"), "--density-threshold=-20", "--relevance-difference", "1"];
+    let text = done(&search);
+    assert!(
+        text.contains("every cell is denser than the density threshold -20: densities are from -5 to 5"),
+        "{text}"
+    );
+}

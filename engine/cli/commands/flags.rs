@@ -63,6 +63,7 @@ impl NamesFlags for RunError {
             Self::RegionOutside { .. } => "--region",
             Self::PotentialOfRamses | Self::UnbindingOnParticleMesh => "--potential",
             Self::SharedId { .. } => "--duplicate-ids allow",
+            Self::UnclearGas { .. } => "--hydro-names",
             Self::NoCosmology | Self::NoMagneticField { .. } | Self::NoGas | Self::GasOnParticleMesh => {
                 "--properties"
             }

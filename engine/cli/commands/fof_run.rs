@@ -125,7 +125,7 @@ pub fn maps(job: &FofJob, groups: &mut FofGroups, comm: &Comm) -> Result<picture
     let failed = |error| CommandError::of_call(&job.inputs[0], &error);
     let lists = groups.gather(0).map_err(failed)?;
     let (space, finest) = groups.map_box().map_err(failed)?;
-    let (views, rows) = pictures::views(&job.shown, lists.as_ref(), (&space, finest), comm)?;
+    let (views, rows) = pictures::views(&job.inputs[0], &job.shown, lists.as_ref(), (&space, finest), comm)?;
     let maps = groups.maps(&views).map_err(failed)?;
     groups.forget_particles();
     Ok(pictures::ShownMaps::new(space, maps, rows))

@@ -16,13 +16,11 @@ use super::preflight;
 use crate::config::{Common, InfoJob};
 use crate::report::{DisplayUnits, UnitChoice};
 use inselberg::Rules;
-use inselberg_io::catalogue::Catalogue;
 use inselberg_io::catalogue::info::{describe, describe_in};
+use inselberg_io::catalogue::{Catalogue, is_marked};
 use inselberg_io::particles::{file_of, open_particles, recognises_particles};
 use inselberg_io::staging::Staged;
-use inselberg_io::{
-    Family, Header, ReadError, ReadResult, Snapshot, foreign, open_from, read_headers_with, recognises,
-};
+use inselberg_io::{Family, Header, ReadResult, Snapshot, foreign, open_from, read_headers_with, recognises};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,11 +29,14 @@ use std::fmt::Write;
 /// Describes a file without changing anything.
 pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     let is_snapshot = recognises(&job.input, &job.grid);
+    if let Some(format) = foreign::of_path(&job.input).filter(|_| !is_snapshot && !is_marked(&job.input)) {
+        return foreign_format(job, common, format.name);
+    }
     if !is_snapshot && job.input.is_file() {
         let catalogue = match inselberg_io::catalogue::read(&job.input) {
             Ok(catalogue) => catalogue,
-            Err(error) if job.units.is_none() && !is_of_us(&error) => return particles(job, common, error),
-            Err(error) => return Err(error.into()),
+            Err(error) if job.units.is_some() || is_marked(&job.input) => return Err(error.into()),
+            Err(_) => return particles(job, common),
         };
         without_thresholds(job, "a catalogue")?;
         return out::report(common, || catalogue_text(&catalogue, job.units), || describe_json(&catalogue));
@@ -68,29 +69,25 @@ fn catalogue_text(catalogue: &Catalogue, choice: Option<UnitChoice>) -> String {
     }
 }
 
-/// Whether a file that cannot be read is a damaged catalogue of this program.
-fn is_of_us(error: &ReadError) -> bool {
-    matches!(error, ReadError::Content { place, .. } if place == "checksum")
-}
-
-/// Describes the particles of a file that is no catalogue, for the reason in `otherwise`. A file of another code is named. What is
-/// neither has the reason of the reader that knows it.
-fn particles(job: &InfoJob, common: Common, otherwise: ReadError) -> Result<(), CommandError> {
+/// Describes particles of a file that is no catalogue. A file that holds none is refused as other commands refuse it.
+fn particles(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     let path = &job.input;
-    match foreign::of_file(path) {
-        Some(format) if format.is_own() => return Err(otherwise.into()),
-        Some(format) => {
-            without_thresholds(job, format.name)?;
-            let shown = path.display();
-            let text = || format!("{:<12}{shown}: {}, which no command reads\n", "file", format.name);
-            return out::report(common, text, || json!({"path": shown.to_string(), "format": format.name}));
-        }
-        None if !recognises_particles(path) => return Err(otherwise.into()),
-        None => {}
+    if !recognises_particles(path) {
+        return Err(read_headers_with(path, &job.grid).map_or_else(CommandError::from, |_| {
+            CommandError::about(path, "neither cells nor particles; expected a snapshot or a catalogue")
+        }));
     }
-    let input = open_particles(std::slice::from_ref(path)).map_err(CommandError::from)?;
+    let input = open_particles(std::slice::from_ref(path))?;
     without_thresholds(job, PARTICLES)?;
     info_particles::describe(path, input.as_ref(), common)
+}
+
+/// Names what no command reads.
+fn foreign_format(job: &InfoJob, common: Common, name: &str) -> Result<(), CommandError> {
+    without_thresholds(job, name)?;
+    let shown = job.input.display();
+    let text = || format!("{:<12}{shown}: {name}, which no command reads\n", "file");
+    out::report(common, text, || json!({"path": shown.to_string(), "format": name}))
 }
 
 const PARTICLES: &str = "particles without a mesh";
@@ -252,6 +249,7 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     }
     let fields: Vec<_> = snapshot.fields().iter().map(|f| format!("{} ({})", f.name, f.family)).collect();
     line("fields", if fields.is_empty() { "none".into() } else { fields.join(", ") });
+    snapshot.assumptions().into_iter().for_each(|sentence| line("assumed", sentence));
     line("levels", format!("{} to {}", header.levelmin, header.levelmax));
     line("", format!("{:>5} {:>18} {:>18}", "level", "cells", "leaf cells"));
     for (level, cells, leaves) in content.levels.levels() {
@@ -316,7 +314,7 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         "units": snapshot.has_units().then(|| json!({
             "length": header.units.length, "density": header.units.density, "time": header.units.time,
         })),
-        "image": info_image::json(snapshot), "cosmology": cosmology, "fields": fields, "levels": levels, "leaf_cells": content.levels.leaves(),
+        "image": info_image::json(snapshot), "cosmology": cosmology, "fields": fields, "assumptions": snapshot.assumptions(), "levels": levels, "leaf_cells": content.levels.leaves(),
         "particles": particles, "memory_bytes": {"least": least, "most": most},
     })
 }

@@ -63,6 +63,7 @@ impl SnapshotJob for PhewJob {
 
     fn open(&self, facts: &InputFacts, process: &ProcessSetup) -> Result<PhewInput, CommandError> {
         let input = PhewInput::open(self, facts)?;
+        check_region(self, &input)?;
         check_memory(self, &input, process)?;
         // Only the first process makes files.
         if process.is_first {
@@ -84,6 +85,14 @@ impl SnapshotJob for PhewJob {
     ) -> Result<(), CommandError> {
         on_rank(self, task, input, pool, comm)
     }
+}
+
+/// Checks that a region of maps is in the box, before anything is read.
+fn check_region(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
+    let Some(region) = job.shown.region else { return Ok(()) };
+    let header = input.snapshot().header();
+    let sides = header.coarse.map(|n| f64::from(n) * header.boxlen);
+    region.check(header.origin, sides).map_err(|problem| CommandError::about(&job.input, problem))
 }
 
 /// Checks that the memory suffices for the least that a run takes, as far as that is known before reading.

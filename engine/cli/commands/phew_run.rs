@@ -154,7 +154,7 @@ fn check_without_cells(job: &PhewJob) -> Result<(), CommandError> {
 
 /// Whether an input of particles is an array that may be an image as well.
 fn may_be_image(job: &PhewJob) -> bool {
-    inselberg_io::recognises(&job.input, &FieldDefaults { is_image: true, ..job.grid })
+    inselberg_io::recognises(&job.input, &FieldDefaults { is_image: true, ..job.grid.clone() })
 }
 
 /// Checks that nothing is asked for on the command line that needs particles without cells.
@@ -210,7 +210,7 @@ pub fn maps(job: &PhewJob, clumps: &mut Clumps, comm: &Comm) -> Result<pictures:
     let failed = |error| CommandError::of_call(&job.input, &error);
     let lists = clumps.gather_tables(&["haloes"]).map_err(failed)?;
     let (space, finest) = clumps.map_box().map_err(failed)?;
-    let (views, rows) = pictures::views(&job.shown, lists.as_ref(), (&space, finest), comm)?;
+    let (views, rows) = pictures::views(&job.input, &job.shown, lists.as_ref(), (&space, finest), comm)?;
     let maps = clumps.maps(&views).map_err(failed)?;
     clumps.forget_density();
     Ok(pictures::ShownMaps::new(space, maps, rows))
@@ -290,7 +290,7 @@ pub struct PhewSummary {
     selected: SelectedParticles,
     sky: Option<String>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
-    /// What the input says of its cosmology against itself, and what else a user may not expect of it.
+    /// What the input says of its cosmology against itself, what else a user may not expect of it, and thresholds that no data are near.
     notes: Vec<String>,
     warnings: Vec<String>,
 }
@@ -309,11 +309,14 @@ impl PhewSummary {
         let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
         let cosmology = input.snapshot().header().cosmology.as_ref();
         let is_used = clumps.attributes().iter().any(|(name, _)| name == "unbind_potential");
-        let assumed = AssumedUnits::new(input.about()).with_cosmology(cosmology.filter(|_| is_used));
-        let contradiction = cosmology.and_then(Cosmology::contradiction);
+        let assumed = AssumedUnits::new(input.about())
+            .with_cosmology(cosmology.filter(|_| is_used))
+            .with_input(input.snapshot().assumptions());
+        let of_cosmology: Vec<String> = cosmology.and_then(Cosmology::contradiction).into_iter().collect();
+        let warnings = clumps.warnings().into_iter().chain(assumed.sentence());
+        let warnings = warnings.chain(of_cosmology.iter().cloned()).collect();
         let of_input = input_notes_of(clumps.attributes()).map(str::to_string);
-        let notes = contradiction.iter().cloned().chain(of_input).collect();
-        let warnings = clumps.warnings().into_iter().chain(assumed.sentence()).chain(contradiction).collect();
+        let notes = of_cosmology.into_iter().chain(of_input).chain(clumps.slips()).collect();
         let field = clumps.field().expect("an output has a chosen field").clone();
         Ok(Self {
             costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,
@@ -374,6 +377,7 @@ impl RunSummary for PhewSummary {
         summary["field"] = field_json(&self.field);
         summary["thresholds"] = thresholds_json(&self.thresholds);
         summary["assumed_units"] = self.assumed.json();
+        summary["assumptions"] = serde_json::json!(self.assumed.of_input());
         summary["notes"] = serde_json::json!(self.notes);
         summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();

@@ -42,13 +42,17 @@ pub struct RunAbout<'a> {
 /// Collective: which views are shown. `lists` are on rank 0; all ranks get the same views.
 ///
 /// # Errors
-/// When a rank fails.
+/// When a rank fails, or the centre of the region is not in the box. `input` is for the message.
 pub fn views(
+    input: &Path,
     shown: &ShownResults,
     lists: Option<&Catalogue>,
     (space, finest): (&MapBox, f64),
     comm: &Comm,
 ) -> Result<(Vec<View>, Vec<usize>), CommandError> {
+    if let Some(region) = shown.region {
+        region.check(space.low, space.sides).map_err(|problem| CommandError::about(input, problem))?;
+    }
     let whole = |along: &usize| match shown.region {
         Some(CubeRegion { centre, side }) => cube_view(&centre, side, *along, space, finest),
         None => whole_view(*along, space, finest),

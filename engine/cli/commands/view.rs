@@ -229,7 +229,11 @@ mod picture {
         let kept = KeptLeaves::of_rows(rows, side).map_err(|error| wrong(error.to_string()))?;
         let kept = kept.at_origin(origin(object.whole));
         let CubeRegion { centre, side } = match job.region {
-            Some(region) => region,
+            Some(region) => {
+                let space = kept.space();
+                region.check(space.low, space.sides).map_err(wrong)?;
+                region
+            }
             None => around(object, kept.finest()).ok_or_else(|| {
                 wrong(format!("no position of the {}; expected the column peak_position", one(object.kind)))
             })?,

@@ -152,7 +152,7 @@ fn maps(job: &VoidsJob, voids: &mut Voids, comm: &Comm) -> Result<pictures::Show
     let _maps = Stage::within("picture", comm);
     let failed = |error| CommandError::of_call(&job.inputs[0], &error);
     let (space, finest) = voids.map_box().map_err(failed)?;
-    let (views, rows) = pictures::views(&job.shown, None, (&space, finest), comm)?;
+    let (views, rows) = pictures::views(&job.inputs[0], &job.shown, None, (&space, finest), comm)?;
     let maps = voids.maps(&views).map_err(failed)?;
     voids.forget_density();
     Ok(pictures::ShownMaps::new(space, maps, rows))

@@ -1,7 +1,7 @@
 //! Checked jobs: values checked against each other, in the types of the library.
 
 use super::launch::{pin, ranks};
-use super::phew::{PhewJob, phew};
+use super::phew::{PhewJob, hydro_names, phew};
 use super::recut::{RecutJob, recut};
 use super::report_options::units;
 use super::series::Series;
@@ -153,6 +153,8 @@ fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
         return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot beside it"));
     }
     let field = field_choice(&raw.text_or_default("field"));
-    let grid = FieldDefaults { is_image: raw.switch("image"), ..FieldDefaults::default() };
+    let (is_image, hydro_names) = (raw.switch("image"), hydro_names(raw)?);
+    let grid =
+        FieldDefaults { is_image, hydro_names, stokes: raw.text("stokes"), ..FieldDefaults::default() };
     Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot, units: units(raw), grid })
 }

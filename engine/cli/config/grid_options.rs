@@ -4,7 +4,7 @@ use super::Command::{Info, Phew};
 use super::Heading::Cells;
 use super::opt::{Opt, OptionKind, ROW};
 
-/// Options of `phew`, and of `info` for one of them.
+/// Options of `phew`, and of `info` for some of them.
 pub(super) const GRID: &[Opt] = &[
     Opt {
         name: "periodic",
@@ -37,6 +37,29 @@ pub(super) const GRID: &[Opt] = &[
         commands: &[Phew],
         help: "Lower corner of a plain array of cells",
         doc: "The default is 0,0,0.",
+        ..ROW
+    },
+    Opt {
+        name: "hydro-names",
+        key: "hydro_names",
+        heading: Cells,
+        kind: OptionKind::Text("NAME,..."),
+        example: "density,velocity_x,velocity_y,velocity_z,pressure",
+        commands: &[Info, Phew],
+        help: "Names of the hydro variables of a RAMSES output without a descriptor, in their order",
+        doc: "As many as the hydro files have. With 11 or more, gas with and without a magnetic field look alike, so properties of gas \
+              and --unbind need them. RAMSES's names are density, velocity_x, pressure, B_x_left, B_x_right and so on.",
+        ..ROW
+    },
+    Opt {
+        name: "stokes",
+        key: "stokes",
+        heading: Cells,
+        kind: OptionKind::Text("I|Q|U|V|XX|..."),
+        example: "I",
+        commands: &[Info, Phew],
+        help: "The plane to take of the Stokes axis of a FITS image or cube",
+        doc: "The default is I.",
         ..ROW
     },
     Opt {

@@ -171,7 +171,9 @@ const REGION: &str = "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,
 
 /// What the cells of an input leave open.
 fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
-    let given = ["periodic", "spacing", "origin", "image"].into_iter().find(|name| raw.is_flag(name));
+    let given = ["periodic", "spacing", "origin", "image", "hydro-names", "stokes"]
+        .into_iter()
+        .find(|name| raw.is_flag(name));
     let of_particles = ["mesh-from-particles", "particle-graph"].into_iter().find(|name| raw.switch(name));
     if let (Some(name), Some(made)) = (given, of_particles) {
         return Err(raw.unfit(name, &raw.shown(name), &format!("it for cells, without --{made}")));
@@ -193,7 +195,21 @@ fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
     let periodic = raw.text("periodic").map(axes).transpose()?;
     let origin = raw.text("origin").map(corner).transpose()?;
     let (is_image, cosmology) = (raw.switch("image"), fof::extra_cosmology(raw)?);
-    Ok(FieldDefaults { periodic, spacing, origin, is_image, cosmology })
+    let (hydro_names, stokes) = (hydro_names(raw)?, raw.text("stokes"));
+    Ok(FieldDefaults { periodic, spacing, origin, is_image, hydro_names, stokes, cosmology })
+}
+
+/// The names of hydro variables, where they are given.
+pub(super) fn hydro_names(raw: &CheckedValues<'_>) -> Result<Option<Vec<String>>, ConfigError> {
+    let names = |text: String| {
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_string()).collect();
+        let is_good = |i: usize| !names[i].is_empty() && !names[..i].contains(&names[i]);
+        match (0..names.len()).all(is_good) {
+            true => Ok(names),
+            false => Err(raw.unfit("hydro-names", &text, "different names, separated by commas")),
+        }
+    };
+    raw.text("hydro-names").map(names).transpose()
 }
 
 /// What is found out about members of clumps.

@@ -100,6 +100,24 @@ pub struct CubeRegion {
     pub side: f64,
 }
 
+impl CubeRegion {
+    /// Checks that its centre is in the box with this lower corner and these sides.
+    ///
+    /// # Errors
+    /// It is not: a message.
+    pub fn check(&self, low: [f64; 3], sides: [f64; 3]) -> Result<(), String> {
+        let is_inside = |a: usize| (low[a]..=low[a] + sides[a]).contains(&self.centre[a]);
+        if (0..3).all(is_inside) {
+            return Ok(());
+        }
+        let high: [f64; 3] = std::array::from_fn(|a| low[a] + sides[a]);
+        Err(format!(
+            "--plot-region: its centre {:?} is not in the box from {low:?} to {high:?} in code units; expected a point of the box",
+            self.centre
+        ))
+    }
+}
+
 /// What people look at.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShownResults {

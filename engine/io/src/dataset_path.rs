@@ -13,8 +13,9 @@ pub(crate) fn split_part(path: &Path) -> Option<(&Path, &str)> {
     let at = bytes.iter().rposition(|byte| *byte == b'[')?;
     let part = std::str::from_utf8(&bytes[at + 1..]).ok()?.strip_suffix(']')?;
     let name = bytes[..at].to_ascii_lowercase();
-    let is_fits =
-        [".fits", ".fit", ".fts", ".fits.gz"].iter().any(|ending| name.ends_with(ending.as_bytes()));
+    let is_fits = [".fits", ".fit", ".fts", ".fz", ".fits.gz", ".fit.gz", ".fts.gz"]
+        .iter()
+        .any(|ending| name.ends_with(ending.as_bytes()));
     is_fits.then(|| prefix(path, at))?.map(|file| (file, part))
 }
 

@@ -4,7 +4,7 @@ use crate::{ExtraCosmology, ReadError, ReadResult};
 use std::path::Path;
 
 /// Values for what an input of cells does not state. None of them replaces a stated value.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct FieldDefaults {
     /// Which axes wrap around; `None`: none does.
     pub periodic: Option<[bool; 3]>,
@@ -14,6 +14,10 @@ pub struct FieldDefaults {
     pub origin: Option<[f64; 3]>,
     /// Whether a plain array of two axes is an image. Without it, arrays of shape (N, 3) are positions of particles.
     pub is_image: bool,
+    /// Names of the hydro variables of a RAMSES output without a descriptor, in the order of its files.
+    pub hydro_names: Option<Vec<String>>,
+    /// The plane that is taken of the Stokes axis of a FITS image; `None`: that of I.
+    pub stokes: Option<String>,
     /// Parameters of a cosmology that the input does not state.
     pub cosmology: ExtraCosmology,
 }
@@ -26,6 +30,17 @@ impl FieldDefaults {
     pub fn refuse_all(&self, path: &Path, format: &str) -> ReadResult<()> {
         self.refuse_periodic(path, format)?;
         self.refuse_grid(path, format)
+    }
+
+    /// Checks that no names of hydro variables are given.
+    ///
+    /// # Errors
+    /// They are.
+    pub fn refuse_hydro_names(&self, path: &Path, format: &str) -> ReadResult<()> {
+        match self.hydro_names {
+            None => Ok(()),
+            Some(_) => Err(stated(path, "names of hydro variables", format)),
+        }
     }
 
     /// Checks that no periodic axes are given.

@@ -3,7 +3,7 @@
 //! Such a file is named, so that the message says what it is and not which detail of a snapshot it lacks. Each row of the table has
 //! a marker that the documentation or the writer of the code fixes.
 
-use crate::input_file;
+use crate::{ReadError, input_file};
 use std::io::Read;
 use std::path::Path;
 
@@ -18,6 +18,8 @@ const OWN: &str = "a catalogue of inselberg";
 pub struct ForeignFormat {
     /// What a file of it is, with its article.
     pub name: &'static str,
+    /// What its users can give in place of it, if anything special.
+    instead: Option<&'static str>,
     marker: Marker,
 }
 
@@ -32,20 +34,20 @@ enum Marker {
     Attribute(&'static str, &'static str, Option<&'static str>),
     /// Links that all exist in an HDF5 file.
     Links(&'static [&'static str]),
+    /// A folder that is a table of casacore of this type.
+    TableOf(&'static str),
 }
 
 /// Bytes that a marker may be in.
 const N_BYTES: u64 = 1024;
 
-impl ForeignFormat {
-    /// Whether it is that of the catalogues of this program.
-    pub fn is_own(&self) -> bool {
-        self.name == OWN
-    }
+const fn row(name: &'static str, marker: Marker) -> ForeignFormat {
+    ForeignFormat { name, instead: None, marker }
 }
 
-const fn row(name: &'static str, marker: Marker) -> ForeignFormat {
-    ForeignFormat { name, marker }
+/// An output of cells that no reader takes.
+const fn cells(name: &'static str, marker: Marker) -> ForeignFormat {
+    ForeignFormat { name, instead: Some("cells on one grid, as an HDF5 dataset or a .npy array"), marker }
 }
 
 /// Every format, the more special before the less special.
@@ -68,26 +70,59 @@ const FORMATS: &[ForeignFormat] = &[
     row("a halo catalogue of Rockstar", Marker::Start(b"#ID DescID M")),
     row("merger trees of consistent-trees", Marker::Start(b"#scale(0) id(1) desc_scale(2)")),
     row("a halo catalogue of AHF", Marker::Start(b"#ID(1)\thostHalo(2)\tnumSubStruct(3)")),
-    row("an output of FLASH", Marker::Links(&["refine level", "unknown names"])),
-    row("an output of Enzo", Marker::Links(&["Grid00000001"])),
-    row("the parameters of an output of Enzo", Marker::Start(b"InitialCycleNumber")),
-    row("a binary output of AthenaK", Marker::Start(b"Athena binary output version=")),
+    cells("an output of FLASH", Marker::Links(&["refine level", "node type"])),
+    cells("an output of Chombo", Marker::Links(&["Chombo_global", "level_0"])),
+    cells("an output of GAMER", Marker::Links(&["Info/KeyInfo", "Tree/LBIdx"])),
+    cells("an output of Enzo", Marker::Links(&["Grid00000001"])),
+    cells("the parameters of an output of Enzo", Marker::Start(b"InitialCycleNumber")),
+    cells("a file of openPMD", Marker::Attribute("/", "openPMD", None)),
+    cells("a file of VTK", Marker::Attribute("VTKHDF", "Version", None)),
+    cells("a legacy file of VTK", Marker::Start(b"# vtk DataFile Version")),
+    cells("a file of VTK", Marker::Within("<VTKFile ")),
+    ForeignFormat {
+        name: "a binary output of AthenaK",
+        instead: Some("an .athdf file, as bin_convert.py of AthenaK writes it"),
+        marker: Marker::Start(b"Athena binary output version="),
+    },
+    ForeignFormat {
+        name: "an image of CASA",
+        instead: Some("a FITS file, as exportfits(..., velocity=True, dropdeg=True) writes it"),
+        marker: Marker::TableOf("Image"),
+    },
     row("a file of HACC's GenericIO", Marker::Start(b"HACC01L\0")),
     row("a file of HACC's GenericIO", Marker::Start(b"HACC01B\0")),
-    row("a legacy file of VTK", Marker::Start(b"# vtk DataFile Version")),
-    row("a file of VTK", Marker::Within("<VTKFile ")),
 ];
 
-/// What the file at `path` is, if it is in the table. It never fails: a file that cannot be read is none of them.
-pub fn of_file(path: &Path) -> Option<&'static ForeignFormat> {
+/// What the file or folder at `path` is, if it is in the table. It never fails: what cannot be read is none of them.
+pub fn of_path(path: &Path) -> Option<&'static ForeignFormat> {
+    if path.is_dir() {
+        return of_folder(path);
+    }
     let mut start = Vec::new();
     input_file::open(path).ok()?.take(N_BYTES).read_to_end(&mut start).ok()?;
     let of_bytes = FORMATS.iter().find(|format| match format.marker {
         Marker::Start(bytes) => start.starts_with(bytes),
         Marker::Within(text) => start.windows(text.len()).any(|part| part == text.as_bytes()),
-        Marker::Attribute(..) | Marker::Links(_) => false,
+        Marker::Attribute(..) | Marker::Links(_) | Marker::TableOf(_) => false,
     });
     of_bytes.or_else(|| of_hdf5(path, &start))
+}
+
+/// The refusal of what is in the table. `known` tells what is expected if the format has no way of its own.
+pub(crate) fn refusal(path: &Path, known: impl Fn() -> String) -> Option<ReadError> {
+    let ForeignFormat { name, instead, .. } = of_path(path)?;
+    let expected = instead.map_or_else(known, str::to_string);
+    Some(ReadError::absent(path, format!("it is {name}; expected {expected}")))
+}
+
+/// Tables of casacore are folders, and a file in them states their type.
+fn of_folder(folder: &Path) -> Option<&'static ForeignFormat> {
+    let is_table = folder.join("table.dat").is_file();
+    let about = is_table.then(|| input_file::read(&folder.join("table.info")).ok()).flatten()?;
+    FORMATS.iter().find(|format| match format.marker {
+        Marker::TableOf(kind) => about.starts_with(format!("Type = {kind}").as_bytes()),
+        _ => false,
+    })
 }
 
 #[cfg(feature = "hdf5")]
@@ -99,7 +134,7 @@ fn of_hdf5(path: &Path, start: &[u8]) -> Option<&'static ForeignFormat> {
             source.has_attribute(group, name) && source.text(group, name).is_some_and(|found| found == text)
         }
         Marker::Links(links) => links.iter().all(|link| source.has_link(link)),
-        Marker::Start(_) | Marker::Within(_) => false,
+        Marker::Start(_) | Marker::Within(_) | Marker::TableOf(_) => false,
     })
 }
 

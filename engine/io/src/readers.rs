@@ -1,11 +1,11 @@
 //! Which format does a path have?
 
-#[cfg(feature = "hdf5")]
-use crate::mesh_blocks;
 use crate::{
     ExtraCosmology, FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, dataset_path,
     foreign, input_file, ramses, uniform,
 };
+#[cfg(feature = "hdf5")]
+use crate::{hdf5_file, mesh_blocks};
 use std::path::Path;
 
 /// Every format that [`open`] tries, in this order.
@@ -51,6 +51,16 @@ pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<In
     }
     let reader = READERS.iter().position(|r| (r.recognises)(path, defaults));
     let reader = reader.ok_or_else(|| unknown_format(path))?;
+    if READERS[reader].name != ramses::READER.name {
+        defaults.refuse_hydro_names(path, READERS[reader].name)?;
+    }
+    if let (Some(_), true) = (&defaults.stokes, READERS[reader].name != uniform::FITS.name) {
+        let what = format!(
+            "a Stokes plane is wanted of an input of {}; expected a FITS image",
+            READERS[reader].name
+        );
+        return Err(ReadError::absent(path, what));
+    }
     let known = (READERS[reader].read_headers)(path, defaults)?;
     let facts = InputFacts { of_particles: false, reader, known };
     if defaults.cosmology != ExtraCosmology::NONE {
@@ -72,13 +82,28 @@ pub fn open_from(facts: &InputFacts) -> Box<dyn Snapshot> {
     (READERS[facts.reader].open)(&facts.known)
 }
 
+/// Why no reader recognises `path`: it is of another code, damaged, or of no known kind.
 fn unknown_format(path: &Path) -> ReadError {
-    let problem = match (input_file::other_kind(path), foreign::of_file(path)) {
-        (Some(kind), _) => format!("it is {kind}"),
-        (None, Some(format)) => format!("it is {}", format.name),
-        (None, None) => "not an output of a known format".into(),
+    if let Some(refusal) = foreign::refusal(path, known_formats).or_else(|| damaged_hdf5(path)) {
+        return refusal;
+    }
+    let problem = match input_file::other_kind(path) {
+        Some(kind) => format!("it is {kind}"),
+        None => "not an output of a known format".into(),
     };
     ReadError::absent(path, format!("{problem}; expected {}", known_formats()))
+}
+
+/// The error of a file that begins as HDF5 and cannot be opened.
+#[cfg(feature = "hdf5")]
+fn damaged_hdf5(path: &Path) -> Option<ReadError> {
+    hdf5_file::is_hdf5(path).then(|| hdf5_file::Hdf5File::open(path).err()).flatten()
+}
+
+/// This build reads no HDF5.
+#[cfg(not(feature = "hdf5"))]
+fn damaged_hdf5(_: &Path) -> Option<ReadError> {
+    None
 }
 
 fn known_formats() -> String {

@@ -202,6 +202,17 @@ pub trait Snapshot: Send + Sync {
         None
     }
 
+    /// What is taken for granted of it that no statement of the input says: a sentence each.
+    fn assumptions(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why it is not known which of its fields are the pressure and the magnetic field of its gas; `None` where it is, or it has
+    /// no gas.
+    fn unclear_gas(&self) -> Option<String> {
+        None
+    }
+
     /// The gravitational softening of the particles of a family in code lengths, as in a Plummer sphere, where it states one.
     fn softening(&self, _family: Family) -> Option<f64> {
         None

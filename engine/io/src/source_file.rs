@@ -23,6 +23,14 @@ impl SourceFile {
     /// Those of the system.
     pub(crate) fn open(path: &Path) -> ReadResult<Self> {
         let file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
+        Self::of_open(path, file)
+    }
+
+    /// An open file with the content of `path`, which messages name.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(crate) fn of_open(path: &Path, file: File) -> ReadResult<Self> {
         let meta = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?;
         Ok(Self { path: path.into(), file, len: meta.len() as usize })
     }

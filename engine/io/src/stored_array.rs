@@ -95,14 +95,31 @@ pub(crate) struct StoredArray {
     pub size: [u32; 3],
     /// The axes by the distance of neighbours in the file, the least first. Along `order[0]` numbers are contiguous.
     pub order: [usize; 3],
+    /// Numbers in the file between neighbours along each axis; 1 along `order[0]`.
+    pub step: [u64; 3],
     /// The type of the numbers.
     pub real: RealFormat,
 }
 
 impl StoredArray {
-    /// Bytes of the numbers; `None` for more than any file holds.
+    /// Numbers that lie one after the other, from byte `at` on.
+    pub fn dense(at: u64, size: [u32; 3], order: [usize; 3], real: RealFormat) -> Self {
+        let [fast, middle, slow] = order;
+        let mut step = [1; 3];
+        step[middle] = u64::from(size[fast]);
+        step[slow] = step[middle].saturating_mul(u64::from(size[middle]));
+        Self { at, size, order, step, real }
+    }
+
+    /// Bytes from the first to the last number; `None` for more than any file holds.
     pub fn bytes(&self) -> Option<u64> {
-        self.size.iter().try_fold(self.real.kind.bytes(), |n, side| n.checked_mul(u64::from(*side)))
+        if self.size.contains(&0) {
+            return Some(0);
+        }
+        let last = self.size.iter().zip(self.step).try_fold(0_u64, |n, (side, step)| {
+            step.checked_mul(u64::from(*side).saturating_sub(1)).and_then(|along| n.checked_add(along))
+        });
+        self.real.kind.bytes().checked_mul(last?.checked_add(1)?)
     }
 
     /// Checks that the file is long enough.
@@ -129,7 +146,8 @@ impl StoredArray {
         let first = to.len();
         to.resize(first + tile.n_cells(), 0.0);
         // Whole rows lie together.
-        let rows = if tile.size[fast] == self.size[fast] { tile.size[middle] } else { 1 };
+        let is_dense = self.step[middle] == u64::from(self.size[fast]);
+        let rows = if is_dense && tile.size[fast] == self.size[fast] { tile.size[middle] } else { 1 };
         let row = tile.size[fast] as usize;
         let mut bytes = vec![0; row * rows as usize * each];
         let mut numbers = Vec::new();
@@ -156,8 +174,6 @@ impl StoredArray {
 
     /// Numbers before that of a cell.
     fn index(&self, cell: [u32; 3]) -> u64 {
-        let [fast, middle, slow] = self.order;
-        let of = |axis: usize| u64::from(cell[axis]);
-        of(fast) + u64::from(self.size[fast]) * (of(middle) + u64::from(self.size[middle]) * of(slow))
+        cell.iter().zip(self.step).map(|(at, step)| u64::from(*at) * step).sum()
     }
 }

@@ -4,6 +4,7 @@ use crate::api::meshes::CellPatches;
 use crate::api::opened::OpenParticles;
 use crate::api::params::PhewParams;
 use crate::api::session::Shared;
+use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
 use crate::phew::balance::Balance;
 use crate::phew::below_zero::ValueLift;
@@ -97,6 +98,8 @@ pub(crate) struct CutResult {
     pub coverage: f64,
     /// The greatest density of any leaf on all ranks.
     pub densest: f64,
+    /// What the data span, for thresholds that may be slips.
+    pub span: DataSpan,
     /// On rank 0, where it is wanted.
     pub projection: Option<Projection>,
     /// The density of an output that was segmented.
@@ -170,9 +173,20 @@ impl Clumps {
                 "no cell is denser than the density threshold {threshold}; the densest has {densest}"
             ));
         }
+        lines.extend(self.slips());
         lines.extend(image::warning(self.attributes()));
         lines.extend(input_notes_of(self.attributes()).map(str::to_string));
         lines
+    }
+
+    /// Thresholds that no data are near, a line each with the range of the data: a density threshold below every cell, and a
+    /// relevance ratio below 1. They are among [`Self::warnings`]. Callers who leave out cells that are not above the threshold
+    /// hear nothing of the former.
+    pub fn slips(&self) -> Vec<String> {
+        let thresholds = self.found.params.thresholds();
+        let density = thresholds.density * self.found.units.density;
+        let is_whole = self.found.coverage == 1.0;
+        self.found.span.lines(is_whole.then_some(density), thresholds.persistence)
     }
 
     /// Number of clumps listed on all ranks.
@@ -399,6 +413,7 @@ impl CutResult {
             labels,
             coverage: self.coverage,
             densest: self.densest,
+            span: DataSpan::SOUND,
             projection: None,
             field: self.field.clone(),
             balance: self.balance,

@@ -61,6 +61,7 @@ from_errors! {
         | RunError::NoVelocities { .. }
         | RunError::NoCosmology
         | RunError::NoGasField { .. }
+        | RunError::UnclearGas { .. }
         | RunError::NoMagneticField { .. }
         | RunError::NoGas
         | RunError::GasOnParticleMesh

@@ -22,6 +22,7 @@ pub mod particles;
 mod phew;
 mod program;
 mod session;
+mod slips;
 mod snapshots;
 pub mod tree_objects;
 pub mod trees;

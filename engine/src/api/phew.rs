@@ -5,6 +5,7 @@ use crate::api::clumps::{ClumpLabels, CutResult};
 use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
 use crate::api::session::Session;
+use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind, RunError};
 use crate::partition::{Division, LocalField};
 use crate::phew::below_zero::ValueLift;
@@ -70,6 +71,7 @@ pub(crate) fn find(
         lift.lower_catalogue(&mut catalogue, &given);
         lift.lower_found(&mut structures, &mut kept.part.field.rho, &mut densest);
     }
+    let span = DataSpan::new(&peaks, lift, &catalogue, given.persistence, comm)?;
     let projection = project_if(params, &kept.part, comm)?;
     let patches = Arc::new(patches);
     let labels = ClumpLabels::new(&patches, ids, comm)?;
@@ -83,6 +85,7 @@ pub(crate) fn find(
         labels,
         coverage: cells.geometry.coverage(&leaves),
         densest,
+        span,
         projection,
         field: None,
         balance,

@@ -7,8 +7,10 @@ use crate::api::params::{FofParams, PhewParams};
 use crate::api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 use crate::api::phew::project_if;
 use crate::api::session::Session;
+use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
+use crate::phew::below_zero::ValueLift;
 use crate::phew::defaults;
 use crate::phew::params::FieldChoice;
 use crate::phew::particle_graph::run_on_graph;
@@ -97,6 +99,9 @@ impl CutResult {
         let PhewOutcome { mut catalogue, part, balance, structures, peaks, units, densest, field, leaves } =
             found;
         catalogue.attributes.extend(params.in_force(units.of).attributes());
+        let given = params.thresholds();
+        let lift = ValueLift::for_threshold(given.in_code_units(units).density);
+        let span = DataSpan::new(&peaks, lift, &catalogue, given.persistence, comm)?;
         let projection = match &part {
             Some(part) => project_if(params, part, comm)?,
             None => None,
@@ -117,6 +122,7 @@ impl CutResult {
             // An octree has no gaps; masked cells are not counted as such.
             coverage: 1.0,
             densest,
+            span,
             projection,
             field: Some(field),
             balance,

@@ -8,6 +8,7 @@ use crate::chunks;
 use crate::field::morton_order;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_kernels::mesh::local;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -75,6 +76,18 @@ impl Extras {
         } else {
             oct.test_cells(self.threshold).count_ones() as usize * self.per_test
         }
+    }
+
+    /// The values of two parts of one oct, which share no cell, in the order of its cells.
+    fn in_one_oct(self, parts: [(OctRecord, Vec<f64>); 2]) -> Vec<f64> {
+        let cells = parts.each_ref().map(|(oct, _)| oct.test_cells(self.threshold));
+        let mut values = parts.map(|(_, values)| values.into_iter());
+        local::bits((cells[0] | cells[1]).into())
+            .flat_map(|bit| {
+                let part = usize::from(cells[1] >> bit & 1 == 1);
+                values[part].by_ref().take(self.per_test).collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     /// Number of values of the cells of some octs.
@@ -145,7 +158,7 @@ impl OwnLevel {
         self.octs = order.par_iter().map(|i| self.octs[*i as usize]).collect();
         // Most inputs have each oct as a whole.
         if self.octs.par_windows(2).any(|pair| pair[0].position == pair[1].position) {
-            self.octs.dedup_by(|oct, last| last.join(oct));
+            self.join_parts(extras);
         }
     }
 
@@ -161,6 +174,30 @@ impl OwnLevel {
             })
             .collect();
         order.iter().flat_map(|i| &self.extra[values[*i as usize].clone()]).copied().collect()
+    }
+
+    /// Joins the parts of each oct, which lie side by side, and the values of their cells.
+    fn join_parts(&mut self, extras: Extras) {
+        let mut values = std::mem::take(&mut self.extra).into_iter();
+        for part in std::mem::take(&mut self.octs) {
+            let of_part = values.by_ref().take(extras.of_oct(&part)).collect();
+            self.add_part(part, of_part, extras);
+        }
+    }
+
+    /// Adds a part of the last oct, or else the next oct, with the values of its cells.
+    fn add_part(&mut self, part: OctRecord, of_part: Vec<f64>, extras: Extras) {
+        let before = self.octs.last().copied();
+        match (before, self.octs.last_mut().is_some_and(|last| last.join(&part))) {
+            (Some(before), true) => {
+                let of_last = self.extra.split_off(self.extra.len() - extras.of_oct(&before));
+                self.extra.extend(extras.in_one_oct([(before, of_last), (part, of_part)]));
+            }
+            _ => {
+                self.octs.push(part);
+                self.extra.extend(of_part);
+            }
+        }
     }
 }
 

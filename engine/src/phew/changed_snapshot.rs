@@ -59,6 +59,14 @@ impl Snapshot for ChangedSnapshot<'_> {
         self.inner.attributes()
     }
 
+    fn assumptions(&self) -> Vec<String> {
+        self.inner.assumptions()
+    }
+
+    fn unclear_gas(&self) -> Option<String> {
+        self.inner.unclear_gas()
+    }
+
     fn adiabatic_index(&self) -> Option<f64> {
         self.inner.adiabatic_index()
     }

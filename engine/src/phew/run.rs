@@ -28,7 +28,7 @@ use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
 use crate::projection::RootLeaves;
 use crate::stage::Stage;
-use crate::tables::in_order;
+use crate::tables::{in_order, input_attributes};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Attribute, CataloguePart, PartTable};
 use inselberg_io::{Header, Snapshot};
@@ -131,7 +131,7 @@ fn run_on(
         n_leaves: input.n_leaves,
         densest: input.densest,
         attributes: &input.mesh_attributes,
-        image: input.snapshot.attributes(),
+        image: input_attributes(input.snapshot),
     };
     let is_counted = input.selected.is_some() && input.snapshot.has_particles();
     let ids = match config.needs_patch_ids() || is_counted {

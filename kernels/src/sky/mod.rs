@@ -126,6 +126,8 @@ pub struct SkyGrid {
     cards: SkyCards,
     celestial: Option<Celestial>,
     spectral: Option<Spectral>,
+    /// Why there is no spectral coordinate, though there is a spectral axis beside the celestial ones.
+    unknown: Option<SkyError>,
     /// Indices of the axes that are neither.
     others: Vec<usize>,
     names: Vec<WorldAxis>,
@@ -135,7 +137,7 @@ impl SkyGrid {
     /// From the cards of a header.
     ///
     /// # Errors
-    /// The header has no coordinates, or some that are not known.
+    /// The header has no coordinates, or some that are not known. A spectral axis that is not known leaves the celestial ones.
     pub fn new(cards: SkyCards) -> Result<Self, SkyError> {
         if cards.axes.iter().all(|axis| axis.kind.is_empty()) {
             return Err(SkyError::Nothing);
@@ -145,15 +147,20 @@ impl SkyGrid {
             return Err(SkyError::Step(i + 1));
         }
         let celestial = Celestial::find(&cards)?;
-        let spectral = Spectral::find(&cards)?;
+        let (spectral, unknown) = match Spectral::find(&cards) {
+            Ok(spectral) => (spectral, None),
+            Err(problem) if celestial.is_some() => (None, Some(problem)),
+            Err(problem) => return Err(problem),
+        };
         let is_other = |i: &usize| {
             celestial.as_ref().is_none_or(|c| !c.axes.contains(i))
                 && spectral.as_ref().is_none_or(|s| s.axis != *i)
+                && !(unknown.is_some() && Spectral::is_one(&cards.axes[*i].kind))
                 && !cards.axes[*i].kind.is_empty()
                 && cards.axes[*i].kind != "STOKES"
         };
         let others: Vec<_> = (0..cards.axes.len()).filter(is_other).collect();
-        let mut grid = Self { celestial, spectral, others, names: Vec::new(), cards };
+        let mut grid = Self { celestial, spectral, unknown, others, names: Vec::new(), cards };
         grid.names = grid.named();
         Ok(grid)
     }
@@ -161,6 +168,11 @@ impl SkyGrid {
     /// The coordinates of [`Self::world`], in its order.
     pub fn axes(&self) -> &[WorldAxis] {
         &self.names
+    }
+
+    /// Why there is no spectral coordinate, though there is a spectral axis.
+    pub fn unknown(&self) -> Option<&SkyError> {
+        self.unknown.as_ref()
     }
 
     /// Longitude and latitude in degrees, the velocity in km/s, and other coordinates, of a pixel: one number per axis of the
@@ -226,11 +238,11 @@ impl Celestial {
         {
             return Err(SkyError::Parameter(*i, *m));
         }
-        let projection = SkyProjection::new(&codes[0], &parameters).map_err(|bad| {
-            bad.map_or(SkyError::Projection(codes[0].clone()), |m| SkyError::Parameter(axes[1] + 1, m))
-        })?;
         let degrees = [degrees_of(lon)?, degrees_of(lat)?];
         let reference = [lon.value * degrees[0], lat.value * degrees[1]];
+        let projection = SkyProjection::new(&codes[0], &parameters, reference[1]).map_err(|bad| {
+            bad.map_or(SkyError::Projection(codes[0].clone()), |m| SkyError::Parameter(axes[1] + 1, m))
+        })?;
         let pole =
             NativePole::new(reference, projection.reference_latitude(), cards.lon_pole, cards.lat_pole);
         Ok(Some(Self { axes, degrees, projection, pole: pole.ok_or(SkyError::Pole)? }))

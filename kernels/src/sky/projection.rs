@@ -18,16 +18,20 @@ pub(super) enum SkyProjection {
     EqualArea,
     /// `CAR`, plate carrée.
     Cartesian,
-    /// `SFL`, Sanson and Flamsteed.
-    Sinusoidal,
+    /// `SFL`, Sanson and Flamsteed. The old code `GLS` has the latitude of its reference point in the plane, and no turned sphere.
+    Sinusoidal {
+        /// The latitude of the reference point in degrees; 0 for `SFL`.
+        latitude: f64,
+    },
 }
 
 impl SkyProjection {
-    /// From a code and the parameters `PV_m` of the latitude.
+    /// From a code, the parameters `PV_m` of the latitude, and the latitude of the reference point in degrees, which old codes
+    /// need.
     ///
     /// # Errors
     /// `Some(m)`: a parameter that it does not have. `None`: an unknown code.
-    pub fn new(code: &str, parameters: &[(usize, f64)]) -> Result<Self, Option<usize>> {
+    pub fn new(code: &str, parameters: &[(usize, f64)], latitude: f64) -> Result<Self, Option<usize>> {
         let mut slant = [0.0; 2];
         for (m, value) in parameters {
             match m {
@@ -43,14 +47,21 @@ impl SkyProjection {
             "STG" => Ok(Self::Stereographic),
             "ZEA" => Ok(Self::EqualArea),
             "CAR" => Ok(Self::Cartesian),
-            "SFL" => Ok(Self::Sinusoidal),
+            "SFL" => Ok(Self::Sinusoidal { latitude: 0.0 }),
+            "GLS" => Ok(Self::Sinusoidal { latitude }),
+            // Towards a pole: no projection at the equator.
+            "NCP" if latitude != 0.0 => Ok(Self::Sine { slant: [0.0, 1.0 / latitude.to_radians().tan()] }),
             _ => Err(None),
         }
     }
 
     /// The native latitude of the reference point: the pole of zenithal projections, or the equator.
     pub fn reference_latitude(self) -> f64 {
-        if matches!(self, Self::Cartesian | Self::Sinusoidal) { 0.0 } else { 90.0 }
+        match self {
+            Self::Cartesian => 0.0,
+            Self::Sinusoidal { latitude } => latitude,
+            _ => 90.0,
+        }
     }
 
     /// Native longitude and latitude; `None` outside the sphere.
@@ -64,7 +75,7 @@ impl SkyProjection {
             Self::Stereographic => [around, 90.0 - 2.0 * (radius.to_radians() / 2.0).atan().to_degrees()],
             Self::EqualArea => [around, 90.0 - 2.0 * (radius.to_radians() / 2.0).asin().to_degrees()],
             Self::Cartesian => [x, y],
-            Self::Sinusoidal => [x / y.to_radians().cos(), y],
+            Self::Sinusoidal { latitude } => [x / (latitude + y).to_radians().cos(), latitude + y],
         };
         let is_on_sphere = native[1].abs() <= 90.0 && native[0].abs() <= 360.0;
         is_on_sphere.then_some(native)

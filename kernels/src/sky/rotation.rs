@@ -14,7 +14,7 @@ pub(super) struct NativePole {
 
 impl NativePole {
     /// The pole of a projection whose reference point has these celestial coordinates, native longitude 0 and native latitude
-    /// `theta`, 90 or 0. Angles are in degrees. `None`: no pole fits.
+    /// `theta`: 90, 0, or its own latitude, where the sphere is not turned. Angles are in degrees. `None`: no pole fits.
     pub fn new(
         reference: [f64; 2],
         theta: f64,
@@ -29,6 +29,7 @@ impl NativePole {
         }
         let (longitude, latitude) = match theta {
             90.0 => (lon, lat),
+            theta if theta == lat && theta != 0.0 => (lon + native - 180.0, 90.0),
             _ => pole_of_equator([lon, lat], native, lat_pole.unwrap_or(90.0))?,
         };
         let (sin_latitude, cos_latitude) = sin_cos(latitude);

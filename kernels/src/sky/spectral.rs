@@ -55,6 +55,13 @@ impl Spectral {
         Ok(None)
     }
 
+    /// Whether a type is that of a spectral axis, known or not.
+    pub fn is_one(kind: &str) -> bool {
+        const CODES: [&str; 11] =
+            ["VRAD", "VOPT", "VELO", "FREQ", "WAVE", "FELO", "ZOPT", "AWAV", "BETA", "ENER", "WAVN"];
+        kind.get(..4).is_some_and(|code| CODES.contains(&code))
+    }
+
     /// The velocity in km/s, or the frequency in Hz or wavelength in metres without a rest value.
     pub fn value(&self, cards: f64) -> f64 {
         let x = cards * self.unit;
@@ -85,13 +92,26 @@ impl Spectral {
     }
 }
 
+/// A unit with one spelling of powers and products: `km s**-1`, `km s^-1`, `km.s-1` and `km*s-1` are `km s-1`.
+fn plain(unit: &str) -> String {
+    let unit = unit.replace("**", "").replace('^', "").replace(['.', '*'], " ").replace(['(', ')', '+'], "");
+    unit.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 impl Quantity {
     /// Metres, Hertz or metres per second in a unit; `None` for one that does not fit.
     fn unit(self, name: &str) -> Option<f64> {
+        let name = &plain(name);
         let units: &[(&str, f64)] = match self {
-            Self::Velocity(_) => {
-                &[("", 1.0), ("m/s", 1.0), ("m s-1", 1.0), ("km/s", 1e3), ("km s-1", 1e3), ("cm/s", 1e-2)]
-            }
+            Self::Velocity(_) => &[
+                ("", 1.0),
+                ("m/s", 1.0),
+                ("m s-1", 1.0),
+                ("km/s", 1e3),
+                ("km s-1", 1e3),
+                ("cm/s", 1e-2),
+                ("cm s-1", 1e-2),
+            ],
             Self::Frequency(_) => {
                 &[("", 1.0), ("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12)]
             }

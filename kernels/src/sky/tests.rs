@@ -112,6 +112,36 @@ fn the_plate_carree_is_linear_on_the_equator() {
     }
 }
 
+/// Codes of before the standard: latitudes of GLS lie in the plane as they are; NCP is a slanted orthographic projection.
+#[test]
+fn old_codes_are_projections_of_the_standard() {
+    let found = world(&celestial("GLS", [10.0, 50.0]), &[43.0, 39.0]);
+    assert!(
+        (found[1] - 60.0).abs() < 1e-12 && (found[0] - (370.0 - 20.0 / sine(60.0)[1])).abs() < 1e-9,
+        "{found:?}"
+    );
+    let slanted = SkyCards {
+        parameters: vec![(2, 2, 1.0 / 50_f64.to_radians().tan())],
+        ..celestial("SIN", [10.0, 50.0])
+    };
+    for pixel in [[3.0, -1.0], [30.0, 50.0]] {
+        assert_eq!(world(&celestial("NCP", [10.0, 50.0]), &pixel), world(&slanted, &pixel));
+    }
+    assert!(SkyGrid::new(celestial("NCP", [10.0, 0.0])).is_err());
+}
+
+#[test]
+fn units_of_velocities_have_many_spellings() {
+    for unit in ["km/s", "KM/S", "km s-1", "km s**-1", "km s^-1", "km.s-1", "km*s**(-1)"] {
+        let cards = SkyCards {
+            axes: vec![axis("VRAD", unit, 7.0, 1.0)],
+            matrix: PixelMatrix::of_steps(vec![1.0]),
+            ..SkyCards::default()
+        };
+        assert_eq!(world(&cards, &[3.0]), [9.0], "{unit}");
+    }
+}
+
 #[test]
 fn nothing_is_seen_beyond_the_edge_of_the_sphere() {
     assert!(world(&celestial("SIN", [0.0, 0.0]), &[203.0, -1.0])[0].is_nan());

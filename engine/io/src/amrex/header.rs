@@ -9,6 +9,8 @@ use std::path::Path;
 const MOST_FIELDS: usize = 1 << 12;
 const MOST_LEVELS: usize = 30;
 const MOST_BOXES: usize = 1 << 27;
+/// How much sides of cells may differ from those of the box, relative to them: some codes write few digits.
+const SIDES: f64 = 1e-3;
 
 /// What `Header` says.
 pub(super) struct PlotHeader {
@@ -75,12 +77,12 @@ impl PlotHeader {
         let domains = domains(&mut lines, finest + 1)?;
         check_domains(&lines, &domains, &ratios)?;
         lines.next("steps")?;
-        for _ in 0..=finest {
-            lines.three_reals("sides of cells")?;
+        let root = RootGrid::new(path, domains[0].1, low, high)?;
+        for (_, size) in &domains {
+            check_sides(&mut lines, *size, low, high)?;
         }
         check_coordinates(&mut lines)?;
         lines.next("boundary width")?;
-        let root = RootGrid::new(path, domains[0].1, low, high)?;
         let mut levels = Vec::new();
         let mut up = 0;
         for (level, (ratio, (low, size))) in ratios.into_iter().zip(domains).enumerate() {
@@ -170,6 +172,20 @@ fn check_domains(lines: &Lines, domains: &[([i64; 3], [u32; 3])], ratios: &[u32]
         }
     }
     Ok(())
+}
+
+/// Checks that the sides of the cells of a level, on the next line, are those of its domain in the box.
+fn check_sides(lines: &mut Lines, size: [u32; 3], low: [f64; 3], high: [f64; 3]) -> ReadResult<()> {
+    const WHAT: &str = "sides of cells";
+    let sides = lines.three_reals(WHAT)?;
+    let expected: [f64; 3] = std::array::from_fn(|a| (high[a] - low[a]) / f64::from(size[a]));
+    match (0..3).all(|a| (sides[a] - expected[a]).abs() <= SIDES * expected[a].abs()) {
+        true => Ok(()),
+        false => {
+            let expected = format!("{expected:?}, by the ends of the box and {size:?} cells");
+            Err(lines.error(WHAT, format!("{sides:?}"), expected))
+        }
+    }
 }
 
 fn check_coordinates(lines: &mut Lines) -> ReadResult<()> {

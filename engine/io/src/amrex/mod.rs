@@ -168,7 +168,7 @@ impl Plotfile {
                 let size = std::array::from_fn(|a| fab.size[a] + 2 * own.ghosts[a]);
                 let low = std::array::from_fn(|a| fab.low[a] - i64::from(own.ghosts[a]));
                 let n = self.fields.len();
-                ((low, n), StoredArray { at: fab.offset, size, order: [0, 1, 2], real })
+                ((low, n), StoredArray::dense(fab.offset, size, [0, 1, 2], real))
             }
         };
         let (low, n_fields) = stored;
@@ -221,7 +221,7 @@ fn fab_header(file: &SourceFile, offset: u64) -> ReadResult<(([i64; 3], usize), 
         header::cell_box(&of_box[..9]).map_err(|(problem, expected)| bad(problem, &expected))?;
     let n_fields = usize::try_from(of_box[9]).ok().filter(|n| *n > 0);
     let n_fields = n_fields.ok_or_else(|| bad(short(&line), "a number of fields"))?;
-    Ok(((low, n_fields), StoredArray { at: offset + end as u64 + 1, size, order: [0, 1, 2], real }))
+    Ok(((low, n_fields), StoredArray::dense(offset + end as u64 + 1, size, [0, 1, 2], real)))
 }
 
 /// A box that is read.

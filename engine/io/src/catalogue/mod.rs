@@ -53,7 +53,7 @@ pub use viewers::{
 };
 pub use writers::{
     Advance, Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole,
-    check_output, outline, read, read_rows, stage, write, writer_for,
+    check_output, is_marked, outline, read, read_rows, stage, write, writer_for,
 };
 
 /// The attributes that say which command made a catalogue: the identity of its input, the options that decide the result, and

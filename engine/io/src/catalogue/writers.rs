@@ -3,7 +3,8 @@
 use super::outline::{CatalogueOutline, select};
 use super::{Attribute, Catalogue, Table, Values, WriteError, WriteResult};
 use crate::staging::{Staged, check_writable};
-use crate::{ReadError, ReadResult};
+use crate::{ReadError, ReadResult, input_file};
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
@@ -17,6 +18,8 @@ pub struct Format {
     pub name: &'static str,
     /// Endings of its file names, without the dot.
     pub extensions: &'static [&'static str],
+    /// What its files say of themselves.
+    pub mark: &'static str,
     /// Stages a whole catalogue.
     pub stage: fn(&Path, &Catalogue) -> WriteResult<Staged>,
     /// Reads it back.
@@ -101,6 +104,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "HDF5",
         extensions: HDF5_EXTENSIONS,
+        mark: super::hdf5::MARK,
         stage: super::hdf5::stage,
         read: super::hdf5::read,
         attributes: super::hdf5::attributes_if_whole,
@@ -116,6 +120,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "CSV",
         extensions: &["csv"],
+        mark: super::csv::MARK,
         stage: super::csv::stage,
         read: super::csv::read,
         attributes: |path| super::csv::read(path).map(|catalogue| catalogue.attributes),
@@ -166,6 +171,24 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
 /// The file is absent, of an unknown format, damaged, or not a catalogue.
 pub fn read(path: &Path) -> ReadResult<Catalogue> {
     (reader_for(path)?.read)(path)
+}
+
+/// Whether the file at `path` says that it is a catalogue, though it may be damaged: looks at its beginning and end.
+pub fn is_marked(path: &Path) -> bool {
+    const PART: u64 = 1 << 20;
+    let part = |from: u64| -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut file = input_file::open(path)?;
+        file.seek(SeekFrom::Start(from))?;
+        file.take(PART).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let length = std::fs::metadata(path).map_or(0, |about| about.len());
+    let has_mark = |from: u64| {
+        let is_in = |bytes: &[u8], mark: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
+        part(from).is_ok_and(|bytes| FORMATS.iter().any(|format| is_in(&bytes, format.mark.as_bytes())))
+    };
+    has_mark(0) || has_mark(length.saturating_sub(PART))
 }
 
 /// The attributes of a catalogue whose bytes are those that were written. All bytes are read once; HDF5 tables take no

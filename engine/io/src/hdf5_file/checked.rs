@@ -153,11 +153,6 @@ impl<'a> Hdf5File<'a> {
             .is_some_and(|group| group.attr_names().is_ok_and(|all| all.iter().any(|n| n == name)))
     }
 
-    /// Whether the root has a link of this name.
-    pub fn has_link(&self, name: &str) -> bool {
-        self.file.link_exists(name)
-    }
-
     /// The texts of an attribute, which must exist.
     pub fn texts(&self, place: &str, name: &str) -> ReadResult<Vec<String>> {
         let what = format!("{place}/{name}");
@@ -197,6 +192,12 @@ impl<'a> Hdf5File<'a> {
         let ranges: Vec<SliceOrIndex> = ranges.iter().map(|range| range.clone().into()).collect();
         let read = column.dataset.read_slice::<f64, _, IxDyn>(Hyperslab::from(ranges));
         read.map(|part| part.into_raw_vec_and_offset().0).map_err(self.failed(&column.place))
+    }
+
+    /// Whether there is a group or dataset at this path.
+    pub fn has_link(&self, path: &str) -> bool {
+        let (group, name) = path.rsplit_once('/').unwrap_or(("/", path));
+        self.group(group).is_some_and(|group| group.link_exists(name))
     }
 
     /// The dataset at `place`, if there is one.

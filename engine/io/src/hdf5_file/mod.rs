@@ -21,6 +21,14 @@ use std::time::Duration;
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
 
+/// Whether the regular file at `path` begins as HDF5.
+pub fn is_hdf5(path: &Path) -> bool {
+    const MAGIC: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+    let mut start = [0; 8];
+    let read = input_file::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut start));
+    read.is_ok() && start == *MAGIC
+}
+
 /// Opens the regular file at `path` for reading.
 ///
 /// The library locks files that it opens. A process that starts while a file is open keeps the lock until it ends. So a

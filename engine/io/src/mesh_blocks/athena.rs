@@ -31,7 +31,8 @@ pub(super) fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<BlockFil
         all.extend(file.numbers("/", name)?.unwrap_or_default());
     }
     let [low, high] = ends(&file, "/RootGridX1", &all)?;
-    let grid = BlockGrid { root: RootGrid::new(path, root_size, low, high)?, size, ghosts: [0; 3] };
+    let faces = ["/x1f", "/x2f", "/x3f"];
+    let grid = BlockGrid { root: RootGrid::new(path, root_size, low, high)?, size, ghosts: [0; 3], faces };
     let n_blocks = count(&file, "/", "NumMeshBlocks")?;
     let named = fields(&file, size, n_blocks)?;
     let time = file.number("/", "Time")?.unwrap_or(0.0);

@@ -1,12 +1,13 @@
-//! Athena++ (`.athdf`) and Parthenon (`.phdf`) files: HDF5 with leaf blocks of one size, each at a level and a place there.
+//! Athena++ (`.athdf`) and Parthenon (`.phdf`, restarts `.rhdf`) files: HDF5 with leaf blocks of one size, each at a level and a place there.
 //!
 //! A piece is a run of blocks. Which of both formats a file has is found from its content.
 
 mod athena;
 mod parthenon;
+mod places;
 
 use crate::block_grid::RootGrid;
-use crate::hdf5_file::{DatasetRows, Hdf5File};
+use crate::hdf5_file::{self, DatasetRows, Hdf5File};
 use crate::leaf_stream::{LeafSource, count_of, indices, stream};
 use crate::open_files;
 use crate::tiles::Tile;
@@ -28,7 +29,7 @@ pub const ATHENA: Reader = Reader {
 /// The reader of Parthenon files.
 pub const PARTHENON: Reader = Reader {
     name: parthenon::NAME,
-    looks: "a .phdf file",
+    looks: "a .phdf or .rhdf file",
     recognises: |path, _| parthenon::recognises(path),
     read_headers: |path, defaults| Ok(facts::encode(&parthenon::open(path, defaults)?)),
     open: |known| Box::new(facts::decode::<BlockFile>(known)),
@@ -69,6 +70,8 @@ struct BlockGrid {
     root: RootGrid,
     size: [u32; 3],
     ghosts: [u32; 3],
+    /// The datasets with the faces of blocks.
+    faces: [&'static str; 3],
 }
 
 impl BlockGrid {
@@ -122,7 +125,10 @@ impl BlockFile {
             let problem = format!("blocks of {:?} cells", grid.size);
             return Err(file.bad("/MeshBlockSize", problem, format!("parts of {:?} cells", grid.root.size)));
         }
+        grid.check_whole(file, "/MeshBlockSize")?;
         let blocks = grid.blocks(file, n_blocks)?;
+        grid.check_faces(file, grid.faces, &blocks)?;
+        grid.check_volume(file, &blocks)?;
         let deepest = blocks.iter().map(|block| block.0).max().unwrap_or(grid.root.level) - grid.root.level;
         grid.root.check_levels(path, deepest.into())?;
         let mut header = grid.root.header(format, time, periodic, deepest);
@@ -294,11 +300,7 @@ impl Snapshot for BlockFile {
 
 /// Whether the file at `path` is HDF5 and `has` what tells the format.
 fn recognises(path: &Path, has: impl Fn(&Hdf5File) -> bool) -> bool {
-    const MAGIC: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
-    let mut start = [0; 8];
-    let read =
-        crate::input_file::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut start));
-    read.is_ok() && start == *MAGIC && Hdf5File::open(path).is_ok_and(|file| has(&file))
+    hdf5_file::is_hdf5(path) && Hdf5File::open(path).is_ok_and(|file| has(&file))
 }
 
 /// So many whole numbers of an attribute, each of them from 1 to 2^31.

@@ -1,4 +1,4 @@
-//! `.phdf`: attributes of the group `/Info`; data are (block, components.., z, y, x), perhaps with ghost cells.
+//! `.phdf` and the restart files `.rhdf`: attributes of the group `/Info`; data are (block, components.., z, y, x), perhaps with ghost cells.
 
 use super::{BlockFile, BlockGrid, FieldPlace, check_dimensions, count, ends, sizes};
 use crate::block_grid::RootGrid;
@@ -46,7 +46,8 @@ pub(super) fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<BlockFil
         return Err(file.bad("/Info/MeshBlockSize", problem, "more cells than ghosts"));
     };
     let ghosts = [n_ghosts as u32; 3];
-    let grid = BlockGrid { root: RootGrid::new(path, root_size, low, high)?, size: [x, y, z], ghosts };
+    let faces = ["/Locations/x", "/Locations/y", "/Locations/z"];
+    let grid = BlockGrid { root: RootGrid::new(path, root_size, low, high)?, size: [x, y, z], ghosts, faces };
     let n_blocks = count(&file, INFO, "NumMeshBlocks")?;
     let named = fields(&file, stored, n_blocks)?;
     let time = file.number(INFO, "Time")?.unwrap_or(0.0);

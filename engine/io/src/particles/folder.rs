@@ -58,5 +58,5 @@ fn file_of_set(path: &Path) -> Option<(String, u64)> {
 fn is_snapshot(path: &Path) -> bool {
     let may_be_several = |reader: &&super::ParticleReader| reader.has_several_files;
     PARTICLE_READERS.iter().filter(may_be_several).any(|reader| (reader.recognises)(path))
-        && crate::foreign::of_file(path).is_none()
+        && crate::foreign::of_path(path).is_none()
 }

@@ -314,13 +314,15 @@ fn reader_for(path: &Path) -> ReadResult<usize> {
         let what = format!("there is no such file or folder; expected {}", known());
         return Err(ReadError::absent(path, what));
     }
+    // Any HDF5 file would be taken for a snapshot.
+    if let Some(refusal) = foreign::refusal(file_of(path), known) {
+        return Err(refusal);
+    }
     let reader = PARTICLE_READERS.iter().position(|r| (r.recognises)(path));
     reader.ok_or_else(|| {
         let is_hdf5 = ["hdf5", "h5"].iter().any(|e| file_of(path).extension().is_some_and(|x| x == *e));
         let what = if let Some(kind) = input_file::other_kind(file_of(path)) {
             format!("it is {kind}; expected")
-        } else if let Some(format) = foreign::of_file(path) {
-            format!("it is {}; expected", format.name)
         } else if is_hdf5 && cfg!(not(feature = "hdf5")) {
             "this build has no HDF5; build it with the feature `hdf5`, or give".into()
         } else {

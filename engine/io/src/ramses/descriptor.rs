@@ -117,13 +117,6 @@ impl Descriptor {
     }
 }
 
-/// Standard names of `n` hydro variables, for outputs without a descriptor.
-pub(super) fn standard_hydro(n: usize) -> Vec<String> {
-    const NAMES: [&str; 5] = ["density", "velocity_x", "velocity_y", "velocity_z", "pressure"];
-    let scalar = |i| format!("scalar_{:02}", i - NAMES.len());
-    (0..n).map(|i| NAMES.get(i).map_or_else(|| scalar(i), |name| name.to_string())).collect()
-}
-
 fn parse_line(text: &str, number: usize, line: usize) -> Option<DescribedColumn> {
     let (found, name, letter) = match text.strip_prefix("variable") {
         Some(rest) => {

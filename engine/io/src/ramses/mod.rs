@@ -4,9 +4,11 @@
 //! block by block, and must agree. Ghosts and boundary octs are skipped, so every oct occurs once over all pieces.
 
 mod amr;
+mod birth;
 mod cells;
 mod descriptor;
 mod grid;
+mod hydro_names;
 mod info;
 mod locate;
 mod part;
@@ -15,15 +17,17 @@ mod walls;
 pub mod write;
 
 use super::{
-    Counted, Every, ExtraCosmology, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult,
-    Reader, Snapshot, facts,
+    Counted, Every, FieldDefaults, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader,
+    Snapshot, facts,
 };
 use crate::open_files;
 use crate::source_file::SourceFile;
 use amr::{Amr, Octs};
+use birth::BirthColumn;
 use cells::{CellColumn, CellFile};
 use descriptor::Descriptor;
 use grid::CoarseGrid;
+use hydro_names::HydroNames;
 use info::Info;
 pub(crate) use locate::output_files;
 use locate::{FileFamily, Files};
@@ -37,7 +41,7 @@ pub const READER: Reader = Reader {
     recognises: |path, _| locate::looks_like_output(path),
     read_headers: |path, defaults| {
         defaults.refuse_all(path, READER.name)?;
-        Ok(facts::encode(&Ramses::find(path, &defaults.cosmology)?))
+        Ok(facts::encode(&Ramses::find(path, defaults)?))
     },
     open: |known| Box::new(facts::decode::<Ramses>(known)),
 };
@@ -56,7 +60,11 @@ struct Ramses {
     sources: Vec<FieldColumn>,
     /// Values per cell of the hydro and grav files; 0 without such files.
     n_vars: [usize; 2],
+    /// Where the names of the hydro variables come from; `None` without such files.
+    hydro_names: Option<HydroNames>,
     part_columns: Option<Descriptor>,
+    /// The column with the birth times, in particle files without a descriptor.
+    birth: BirthColumn,
     /// Ratio of specific heats; 0 without gas.
     gamma: f64,
 }
@@ -87,9 +95,9 @@ fn header(files: &Files, info: &Info, grid: &CoarseGrid) -> Header {
 
 impl Ramses {
     /// Finds the output at `path` and reads its headers.
-    fn find(path: &Path, cosmology: &ExtraCosmology) -> ReadResult<Self> {
+    fn find(path: &Path, defaults: &FieldDefaults) -> ReadResult<Self> {
         let files = Files::find(path)?;
-        let info = Info::read(&files.info(), cosmology)?;
+        let info = Info::read(&files.info(), &defaults.cosmology)?;
         for kind in [FileFamily::Amr, FileFamily::Hydro, FileFamily::Grav, FileFamily::Part] {
             if kind == FileFamily::Amr || files.has(kind) {
                 files.check_complete(kind, info.n_cpus)?;
@@ -102,15 +110,29 @@ impl Ramses {
             Some(path) if files.has(FileFamily::Part) => Some(part::descriptor(path)?),
             _ => None,
         };
-        let (fields, sources, n_vars) = (Vec::new(), Vec::new(), [0; 2]);
-        let mut ramses =
-            Self { files, info, grid, header, fields, sources, n_vars, part_columns, gamma: 0.0 };
-        ramses.add_fields(FileFamily::Hydro)?;
-        ramses.add_fields(FileFamily::Grav)?;
+        let birth = match part_columns.is_none() && files.has(FileFamily::Part) {
+            true => BirthColumn::find(&files, info.n_cpus)?,
+            false => BirthColumn::NoneHere,
+        };
+        let mut ramses = Self {
+            files,
+            info,
+            grid,
+            header,
+            fields: Vec::new(),
+            sources: Vec::new(),
+            n_vars: [0; 2],
+            hydro_names: None,
+            part_columns,
+            birth,
+            gamma: 0.0,
+        };
+        ramses.add_fields(FileFamily::Hydro, defaults)?;
+        ramses.add_fields(FileFamily::Grav, defaults)?;
         Ok(ramses)
     }
 
-    fn add_fields(&mut self, kind: FileFamily) -> ReadResult<()> {
+    fn add_fields(&mut self, kind: FileFamily, defaults: &FieldDefaults) -> ReadResult<()> {
         if !self.files.has(kind) {
             return Ok(());
         }
@@ -121,7 +143,7 @@ impl Ramses {
             self.gamma = gamma;
         }
         let names = match kind {
-            FileFamily::Hydro => self.hydro_names(n, &path)?,
+            FileFamily::Hydro => self.name_hydro(n, &path, defaults)?,
             _ => grav_names(n, &path)?,
         };
         for (var, name) in names.into_iter().enumerate() {
@@ -133,14 +155,12 @@ impl Ramses {
         Ok(())
     }
 
-    /// Names by the descriptor of `n` variables, or standard ones.
-    fn hydro_names(&self, n: usize, file: &Path) -> ReadResult<Vec<String>> {
-        let Some(path) = self.files.descriptor(FileFamily::Hydro) else {
-            return Ok(descriptor::standard_hydro(n));
-        };
-        let described = Descriptor::read(path)?;
-        described.check_count(n, &format!("the nvar of {}", file.display()))?;
-        Ok(described.columns().iter().map(|column| column.name.clone()).collect())
+    /// The names of the `n` variables of the hydro files, and where they come from.
+    fn name_hydro(&mut self, n: usize, file: &Path, defaults: &FieldDefaults) -> ReadResult<Vec<String>> {
+        let descriptor = self.files.descriptor(FileFamily::Hydro);
+        let (origin, names) = hydro_names::names(descriptor, defaults, n, file)?;
+        self.hydro_names = Some(origin);
+        Ok(names)
     }
 
     /// `name`, or a similar name if another field has it.
@@ -224,6 +244,15 @@ impl Snapshot for Ramses {
         (self.gamma > 1.0 && self.gamma.is_finite()).then_some(self.gamma)
     }
 
+    fn assumptions(&self) -> Vec<String> {
+        let of_hydro = self.hydro_names.and_then(|names| names.assumption(self.n_vars[0]));
+        of_hydro.into_iter().chain(self.birth.assumption()).collect()
+    }
+
+    fn unclear_gas(&self) -> Option<String> {
+        self.hydro_names.and_then(|names| names.unclear(self.n_vars[0]))
+    }
+
     fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {
         match field.map(|name| self.source(name)) {
             None => self.files.piece(FileFamily::Part, piece),
@@ -303,7 +332,8 @@ impl Snapshot for Ramses {
         let _pass = open_files::pass_for(open_files::A_PIECE);
         let file = SourceFile::open(&self.files.piece(FileFamily::Part, piece))?;
         let particles = part::ParticleFile::open(&file, self.info.n_cpus)?;
-        particles.stream(self.part_columns.as_ref(), self.part_wrap(), sink)
+        let birth = self.birth.known(file.path())?;
+        particles.stream(self.part_columns.as_ref(), birth, self.part_wrap(), sink)
     }
 }
 

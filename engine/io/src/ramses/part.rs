@@ -1,8 +1,8 @@
 //! `part_NNNNN.outCCCCC`: the particles of one CPU, one record per column.
 //!
-//! The descriptor names the columns. Older outputs without a descriptor have positions, velocities, mass, identity and level,
-//! then perhaps birth time and metallicity. In outputs without families a star has a birth time other than 0, a sink cloud has
-//! a negative identity, and a tracer has mass 0.
+//! The descriptor names the columns. Outputs without a descriptor have positions, velocities, mass, identity and level. Families
+//! and tags of one byte may follow, then reals without names, of which `birth` finds the birth time. In outputs without families
+//! a star has a birth time other than 0, a sink cloud has a negative identity, debris has both, and a tracer has mass 0.
 
 use super::descriptor::{DescribedColumn, Descriptor};
 use super::record::{FortranRecord, Records};
@@ -35,6 +35,29 @@ pub(super) struct ParticleFile<'a> {
     records: Records<'a>,
     /// Number of particles.
     pub(super) n: usize,
+    /// The number of stars of the whole output, as this file states it.
+    pub(super) n_stars: u64,
+}
+
+/// The columns of an output without a descriptor.
+struct UnnamedColumns<'a> {
+    /// Those that every output has.
+    named: Vec<(String, ParticleColumn<'a>)>,
+    /// Families, where there are columns of bytes.
+    families: Option<ParticleColumn<'a>>,
+    /// Reals that nothing names.
+    rest: Vec<ParticleColumn<'a>>,
+}
+
+impl<'a> UnnamedColumns<'a> {
+    /// The columns with a name. `birth` is the birth time among those without.
+    fn with_birth(self, birth: Option<usize>) -> Vec<(String, ParticleColumn<'a>)> {
+        let Self { mut named, families, rest } = self;
+        named.extend(families.map(|column| ("family".to_string(), column)));
+        let birth = birth.and_then(|birth| rest.into_iter().nth(birth));
+        named.extend(birth.map(|column| ("birth_time".to_string(), column)));
+        named
+    }
 }
 
 /// Sides of the box in code length units, `None` along axes that are not periodic.
@@ -78,21 +101,52 @@ impl<'a> ParticleFile<'a> {
             let expected = format!("at most {room} in the file's {} bytes", records.file_len());
             return Err(records.error("npart", problem, expected));
         }
-        records.skip("localseed to nsink", 5)?;
-        Ok(Self { records, n })
+        records.skip("localseed", 1)?;
+        let n_stars = records.wide_count("nstar_tot")? as u64;
+        records.skip("mstar_tot to nsink", 3)?;
+        Ok(Self { records, n, n_stars })
     }
 
-    /// Streams the particles in file order.
+    /// The number of stars that each column behind the levels would give as birth time; `None` where families are stored. For
+    /// outputs without a descriptor.
+    ///
+    /// # Errors
+    /// A record is broken.
+    pub(super) fn stars_by_column(mut self) -> ReadResult<Option<Vec<u64>>> {
+        let UnnamedColumns { named, families, mut rest } = self.undescribed()?;
+        if families.is_some() {
+            return Ok(None);
+        }
+        let is_needed = |name: &str| name == "mass" || name == "identity";
+        let mut needed: Vec<_> = named.into_iter().filter(|(name, _)| is_needed(name)).collect();
+        let [(_, mass), (_, id)] = &mut needed[..] else { return Ok(Some(Vec::new())) };
+        let mut counts = vec![0; rest.len()];
+        for first in (0..self.n).step_by(BLOCK) {
+            let range = first..self.n.min(first + BLOCK);
+            [&mut *mass, &mut *id].into_iter().chain(&mut rest).try_for_each(|values| values.load(&range))?;
+            for (count, birth) in counts.iter_mut().zip(&rest) {
+                let is_star = |i: &usize| told(mass.real(*i), birth.real(*i), id.int(*i)) == Family::Star;
+                *count += range.clone().filter(is_star).count() as u64;
+            }
+        }
+        Ok(Some(counts))
+    }
+
+    /// Streams the particles in file order. Without a descriptor, `birth` is the column with the birth time behind the levels.
+    ///
+    /// # Errors
+    /// A record is broken. The error of `sink` ends the stream.
     pub(super) fn stream(
         mut self,
         descriptor: Option<&Descriptor>,
+        birth: Option<usize>,
         wrap: Wrap,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         let path = self.records.path();
         let named = match descriptor {
             Some(descriptor) => self.described(descriptor)?,
-            None => self.undescribed()?,
+            None => self.undescribed()?.with_birth(birth),
         };
         let mut table = PartColumns::pick(path, named)?;
         let mut block = ParticleBlock::default();
@@ -112,36 +166,38 @@ impl<'a> ParticleFile<'a> {
     }
 
     /// The columns of outputs without a descriptor.
-    fn undescribed(&mut self) -> ReadResult<Vec<(String, ParticleColumn<'a>)>> {
+    fn undescribed(&mut self) -> ReadResult<UnnamedColumns<'a>> {
         let mut named = Vec::new();
         for name in POSITION.iter().chain(&VELOCITY).chain(&["mass"]) {
             named.push((name.to_string(), self.column('d')?));
         }
         named.push(("identity".to_string(), self.column('?')?));
         named.push(("levelp".to_string(), self.column('i')?));
-        let mut rest = Vec::new();
+        let (mut families, mut rest) = (None, Vec::new());
         while !self.records.at_end() {
-            let column = self.column('d')?;
-            if rest.len() < 3 {
-                rest.push(column);
+            match (rest.len(), &families) {
+                (0, None) => match self.column('*')? {
+                    family if family.letter == 'b' => {
+                        self.column('b')?;
+                        families = Some(family);
+                    }
+                    real => rest.push(real),
+                },
+                _ => rest.push(self.column('d')?),
             }
         }
-        let names: &[&str] = match rest.len() {
-            0..=2 => &["birth_time", "metallicity"],
-            _ => &["potential", "birth_time", "metallicity"],
-        };
-        named.extend(names.iter().map(|name| name.to_string()).zip(rest));
-        Ok(named)
+        Ok(UnnamedColumns { named, families, rest })
     }
 
     /// The next column. Reals may be of either precision whatever the descriptor says; `?` stands
-    /// for an integer of 4 or 8 bytes.
+    /// for an integer of 4 or 8 bytes, `*` for a real or a byte.
     fn column(&mut self, letter: char) -> ReadResult<ParticleColumn<'a>> {
         let what = "column";
         let record = self.records.next(what)?;
         let allowed = match letter {
             'd' | 'f' => "df",
             '?' => "iq",
+            '*' => "dfb",
             'i' => "i",
             'q' => "q",
             'h' => "h",
@@ -242,11 +298,22 @@ impl<'a> PartColumns<'a> {
     fn family_of(&self, i: usize) -> Family {
         match &self.family {
             Some(code) => by_code(code.int(i)),
-            None if self.mass.real(i) == 0.0 => Family::Tracer,
-            None if self.birth.as_ref().is_some_and(|b| b.real(i) != 0.0) => Family::Star,
-            None if self.id.int(i) < 0 => Family::Cloud,
-            None => Family::DarkMatter,
+            None => {
+                let birth = self.birth.as_ref().map_or(0.0, |birth| birth.real(i));
+                told(self.mass.real(i), birth, self.id.int(i))
+            }
         }
+    }
+}
+
+/// The family of a particle of an output without families. `birth` is 0 where there is no birth time.
+fn told(mass: f64, birth: f64, id: i64) -> Family {
+    match (birth != 0.0, id < 0) {
+        _ if mass == 0.0 => Family::Tracer,
+        (true, false) => Family::Star,
+        (true, true) => Family::Debris,
+        (false, true) => Family::Cloud,
+        (false, false) => Family::DarkMatter,
     }
 }
 

@@ -25,9 +25,11 @@ use crate::{
     Every, FieldDefaults, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot,
     StaticName, facts,
 };
-use fits::{KeptCard, Scaling};
+use fits::{KeptCard, OpenTiles, PackedTiles, Scaling};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The attribute of catalogues of images; those of boxes lack it.
 const DIMENSIONS: &str = "dimensions";
@@ -52,6 +54,13 @@ struct Uniform {
     is_flat: bool,
     /// What catalogues keep of its header.
     kept: Vec<KeptCard>,
+    /// What is taken for granted of it, a sentence each.
+    assumptions: Vec<String>,
+    /// Whether gzip has packed the file.
+    is_unpacked: bool,
+    /// The unpacked file, once one of its pieces is read.
+    #[serde(skip)]
+    unpacked: Mutex<Option<Arc<SourceFile>>>,
 }
 
 /// Where the values are.
@@ -61,6 +70,8 @@ enum ArrayValues {
     Stored(StoredArray),
     /// The same, as numbers that are scaled.
     Scaled(StoredArray, Scaling),
+    /// In compressed tiles, as numbers that may be scaled.
+    Packed(Box<PackedTiles>, Option<Scaling>),
     /// In a dataset of an HDF5 file.
     #[cfg(feature = "hdf5")]
     Dataset(String),
@@ -140,7 +151,34 @@ impl Uniform {
         let planes = planes.next_multiple_of(chunk.max(1)).next_multiple_of(2);
         header.n_pieces = size[order[2]].div_ceil(planes) as usize;
         let fields = vec![FieldInfo { family: "cells", name: name.into() }];
-        Ok(Self { path: path.into(), header, fields, size, order, planes, values, is_flat, kept: Vec::new() })
+        Ok(Self {
+            path: path.into(),
+            header,
+            fields,
+            size,
+            order,
+            planes,
+            values,
+            is_flat,
+            kept: Vec::new(),
+            assumptions: Vec::new(),
+            is_unpacked: false,
+            unpacked: Mutex::default(),
+        })
+    }
+
+    /// The file with the numbers. One that gzip has packed is unpacked once.
+    fn source(&self) -> ReadResult<Arc<SourceFile>> {
+        if !self.is_unpacked {
+            return Ok(Arc::new(SourceFile::open(&self.path)?));
+        }
+        let mut unpacked = self.unpacked.lock();
+        if let Some(file) = &*unpacked {
+            return Ok(file.clone());
+        }
+        let file = Arc::new(fits::unpacked(&self.path)?);
+        *unpacked = Some(file.clone());
+        Ok(file)
     }
 
     /// The cells of a piece.
@@ -216,6 +254,10 @@ impl Snapshot for Uniform {
         dimensions.into_iter().chain(self.kept.iter().map(KeptCard::attribute)).collect()
     }
 
+    fn assumptions(&self) -> Vec<String> {
+        self.assumptions.clone()
+    }
+
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
         Ok(self.count_leaves(piece)?.into_iter().map(|n| n.div_ceil(8)).collect())
     }
@@ -250,18 +292,29 @@ impl Snapshot for Uniform {
         let mut blocks = blocks.counted();
         match &self.values {
             ArrayValues::Stored(array) => {
-                let file = SourceFile::open(&self.path)?;
+                let file = self.source()?;
                 array.check(&file, "values")?;
                 let read = |tile: &Tile, to: &mut Vec<f64>| array.read(&file, tile, to);
                 stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
             }
             ArrayValues::Scaled(array, scaling) => {
-                let file = SourceFile::open(&self.path)?;
+                let file = self.source()?;
                 array.check(&file, "values")?;
                 let read = |tile: &Tile, to: &mut Vec<f64>| {
                     let first = to.len();
                     array.read(&file, tile, to)?;
                     scaling.apply(&mut to[first..]);
+                    Ok(())
+                };
+                stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
+            }
+            ArrayValues::Packed(tiles, scaling) => {
+                let file = self.source()?;
+                let mut open = OpenTiles::new(tiles, &file);
+                let read = |tile: &Tile, to: &mut Vec<f64>| {
+                    let first = to.len();
+                    open.read(tile, to)?;
+                    scaling.iter().for_each(|scaling| scaling.apply(&mut to[first..]));
                     Ok(())
                 };
                 stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)

@@ -25,7 +25,7 @@ fn recognises(path: &Path, defaults: &FieldDefaults) -> bool {
 fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
     let NpyText { text, data, size: file_size } = NpyText::read(path)?;
     let (shape, real) = parse(path, &text, defaults)?;
-    let array = StoredArray { at: data, size: shape.size, order: shape.order, real };
+    let array = StoredArray::dense(data, shape.size, shape.order, real);
     let expected = array.bytes().and_then(|bytes| bytes.checked_add(data));
     if expected != Some(file_size) {
         let problem = format!("{file_size} bytes for a header of {:?} cells", array.size);

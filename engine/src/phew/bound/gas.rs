@@ -118,7 +118,8 @@ impl<'a> GasCells<'a> {
     /// The gas of an input; `None` if it has none.
     ///
     /// # Errors
-    /// When there is no gas though its properties are asked for. When it has no velocities, or a part of a magnetic field.
+    /// When there is no gas though its properties are asked for. When it has no velocities, or a part of a magnetic field. When
+    /// nothing says which of its variables are the pressure and the magnetic field.
     pub fn of_input(snapshot: &'a dyn Snapshot, request: &BoundRequest) -> Result<Option<Self>, RunError> {
         let has = |name: &&str| snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == **name);
         if !has(&"density") {
@@ -126,6 +127,9 @@ impl<'a> GasCells<'a> {
         }
         if let Some(field) = Self::NEEDED.into_iter().find(|name| !has(name)) {
             return Err(RunError::NoGasField { field });
+        }
+        if let Some(why) = snapshot.unclear_gas() {
+            return Err(RunError::UnclearGas { why });
         }
         let mut fields = Self::NEEDED.to_vec();
         let pressure = Self::PRESSURE.into_iter().find(|name| has(name));

@@ -55,7 +55,8 @@ impl ImageSky {
         let names: Vec<_> = self.grid.axes().iter().map(|axis| axis.name.as_str()).collect();
         let frames =
             if self.frames.is_empty() { String::new() } else { format!(" ({})", self.frames.join(", ")) };
-        names.join(", ") + &frames
+        let unknown = self.grid.unknown().map_or(String::new(), |problem| format!("; {problem}"));
+        names.join(", ") + &frames + &unknown
     }
 }
 

@@ -35,7 +35,7 @@ use super::{Catalogue, Values};
 use std::path::{Path, PathBuf};
 
 /// First line of every file.
-const MARK: &str = "# inselberg catalogue 1";
+pub(super) const MARK: &str = "# inselberg catalogue 1";
 
 /// The file beside `path` that holds `table`.
 fn side_path(path: &Path, table: &str) -> PathBuf {

@@ -34,7 +34,7 @@ use ::hdf5::File;
 use std::path::Path;
 
 /// The attribute that marks our catalogues.
-const MARK: &str = "inselberg_catalogue";
+pub(super) const MARK: &str = "inselberg_catalogue";
 /// Version of the layout.
 const VERSION: i64 = 1;
 

@@ -13,7 +13,7 @@ use crate::particles::{
     Columns, GAS, InputDefaults, MassOf, N_KINDS, NEUTRINO, ParticleHeader, ParticleInput, ParticleReader,
     STAR, Species,
 };
-use crate::{ReadError, ReadResult, facts, foreign};
+use crate::{ReadError, ReadResult, facts};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -60,10 +60,6 @@ struct FileColumns {
 impl GadgetSnapshot {
     /// Reads the headers of all files.
     fn find(paths: &[PathBuf], defaults: &InputDefaults) -> ReadResult<Self> {
-        if let Some(format) = foreign::of_file(&paths[0]) {
-            let what = format!("it is {}; expected a snapshot in the layout of SWIFT or Gadget", format.name);
-            return Err(ReadError::absent(&paths[0], what));
-        }
         let first_source = Hdf5File::open(&paths[0])?;
         let first = FileHeader::read(&first_source)?;
         let files = all_files(paths, first.whole.n_files)?;

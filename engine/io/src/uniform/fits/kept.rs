@@ -37,6 +37,11 @@ impl KeptCard {
         Self { name: format!("{BEGINNING}{name}"), value }
     }
 
+    /// A number.
+    pub(super) fn number(name: &str, value: f64) -> Self {
+        Self::new(name, KeptValue::Number(value))
+    }
+
     /// As an attribute of a catalogue.
     pub fn attribute(&self) -> (String, Attribute) {
         let value = match &self.value {

@@ -1,20 +1,29 @@
 //! FITS cubes and images: `cube.fits`, `cube.fits[1]`, `cube.fits[SCI]`.
 //!
-//! Which part of the file is the image ([`parts`]), what are its values ([`image`]), and which of its cards belong into
-//! catalogues ([`kept`])? Axis 1 is x, in which values lie closest. Cells are pixels; this module knows nothing of the sky.
+//! Which part of the file is the image ([`parts`]), what are its values ([`image`]; [`packed`] in compressed tiles), and which of
+//! its cards belong into catalogues ([`kept`])? Axis 1 is x, in which values lie closest. Cells are pixels; this module knows nothing of the sky.
 
+mod beams;
 mod cards;
 mod image;
+mod inflated;
 mod kept;
+mod packed;
 mod parts;
+mod quantized;
+mod rice;
+mod stokes;
 
 pub(super) use image::Scaling;
+pub(super) use inflated::unpacked;
 pub(super) use kept::KeptCard;
+pub(super) use packed::{OpenTiles, PackedTiles};
 
 use super::{ArrayShape, ArrayValues, Uniform};
 use crate::dataset_path::{file_of, split_part};
 use crate::source_file::SourceFile;
-use crate::{FieldDefaults, ReadError, ReadResult, Reader, facts, input_file};
+use crate::{FieldDefaults, ReadResult, Reader, facts, input_file};
+use image::ImageNumbers;
 use parts::WantedPart;
 use std::io::Read;
 use std::path::Path;
@@ -30,9 +39,8 @@ pub const READER: Reader = Reader {
 
 const MAGIC: &[u8; 9] = b"SIMPLE  =";
 
-/// Compressed files are recognised too, so that their refusal says what to do.
 fn recognises(path: &Path) -> bool {
-    first_bytes(file_of(path)).is_some_and(|start| start == *MAGIC || is_gzip(file_of(path), &start))
+    first_bytes(file_of(path)).is_some_and(|start| start == *MAGIC) || inflated::is_packed(file_of(path))
 }
 
 fn first_bytes(path: &Path) -> Option<[u8; 9]> {
@@ -41,33 +49,38 @@ fn first_bytes(path: &Path) -> Option<[u8; 9]> {
     Some(start)
 }
 
-fn is_gzip(path: &Path, start: &[u8; 9]) -> bool {
-    let name = path.to_string_lossy().to_lowercase();
-    start.starts_with(b"\x1f\x8b") && [".fits.gz", ".fit.gz", ".fts.gz"].iter().any(|e| name.ends_with(e))
-}
-
 fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
     let whole = file_of(path);
-    if first_bytes(whole).is_some_and(|start| is_gzip(whole, &start)) {
-        return Err(ReadError::absent(whole, "a compressed file; expected a plain one, as gunzip writes it"));
-    }
-    let file = SourceFile::open(whole)?;
+    let is_unpacked = inflated::is_packed(whole);
+    let file = if is_unpacked { unpacked(whole)? } else { SourceFile::open(whole)? };
     let wanted = split_part(path).map_or(WantedPart::First, |(_, part)| WantedPart::new(part));
     let part = parts::find(&file, &wanted)?;
-    let cells = image::cells_of(&file, &part)?;
-    let kept = kept::kept_cards(&file, &part.cards, &part.axes, &cells.axes)?;
-    let name = part.cards.text(&file, "EXTNAME")?.or(part.cards.text(&file, "BTYPE")?);
-    let name = name.unwrap_or_else(|| "image".into());
-    let (size, order) = (cells.array.size, cells.array.order);
+    let cells = image::cells_of(&file, &part, defaults.stokes.as_deref())?;
+    let mut kept = kept::kept_cards(&file, &part.cards, &part.axes, &cells.axes)?;
+    let beams = beams::of_channels(&file, &part)?;
+    kept.extend(beams.iter().flat_map(beams::ChannelBeams::cards));
+    let name = part.cards.text(&file, "EXTNAME")?.filter(|name| name != "COMPRESSED_IMAGE");
+    let name = name.or(part.cards.text(&file, "BTYPE")?).unwrap_or_else(|| "image".into());
+    let (size, order) = (cells.size, cells.order);
     let shape = ArrayShape { size, order, chunk: 1, is_flat: cells.axes.len() == 2 };
-    let values = match cells.scaling {
-        None => ArrayValues::Stored(cells.array),
-        Some(scaling) => ArrayValues::Scaled(cells.array, scaling),
+    let is_rounded = matches!(&cells.numbers, ImageNumbers::Packed(tiles) if tiles.is_rounded());
+    let values = match (cells.numbers, cells.scaling) {
+        (ImageNumbers::Packed(tiles), scaling) => ArrayValues::Packed(tiles, scaling),
+        (ImageNumbers::Stored(array), None) => ArrayValues::Stored(array),
+        (ImageNumbers::Stored(array), Some(scaling)) => ArrayValues::Scaled(array, scaling),
     };
     if !shape.is_flat {
         defaults.refuse_image(whole, "FITS with three axes")?;
     }
     let mut array = Uniform::new(whole, READER.name, &name, shape, values, defaults)?;
-    array.kept = kept;
+    (array.kept, array.is_unpacked) = (kept, is_unpacked);
+    array.assumptions = [
+        cells.stokes.map(|plane| format!("the plane of Stokes {plane} is taken; --stokes takes another one")),
+        is_rounded.then(|| "values were rounded when the image was compressed".to_string()),
+        beams.map(|beams| beams.sentence()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     Ok(array)
 }

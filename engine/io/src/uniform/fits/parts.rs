@@ -24,8 +24,10 @@ pub(super) struct FoundPart {
     pub cards: HeaderCards,
     /// Bytes before its values.
     pub at: u64,
-    /// Sizes of its axes.
+    /// Sizes of its axes; those of the image if it is compressed in tiles.
     pub axes: Vec<u64>,
+    /// Whether its values are tiles in a table.
+    pub is_packed: bool,
 }
 
 impl<'a> WantedPart<'a> {
@@ -43,8 +45,7 @@ impl<'a> WantedPart<'a> {
 
     fn is(&self, file: &SourceFile, part: &FoundPart) -> ReadResult<bool> {
         Ok(match self {
-            // A compressed one is refused there.
-            Self::First => is_compressed(file, part)? || !part.axes.is_empty() && is_image(file, part)?,
+            Self::First => part.is_packed || !part.axes.is_empty() && is_image(file, part)?,
             Self::Number(number) => *number == part.number,
             Self::Named(name, version) => {
                 let own = part.cards.text(file, "EXTNAME")?;
@@ -87,7 +88,12 @@ pub(super) fn find(file: &SourceFile, wanted: &WantedPart) -> ReadResult<FoundPa
 }
 
 /// A part and the bytes of its data without padding.
-fn part_of(file: &SourceFile, cards: HeaderCards, at: u64, number: u32) -> ReadResult<(FoundPart, u64)> {
+pub(super) fn part_of(
+    file: &SourceFile,
+    cards: HeaderCards,
+    at: u64,
+    number: u32,
+) -> ReadResult<(FoundPart, u64)> {
     let begin = if number == 0 { "SIMPLE" } else { "XTENSION" };
     if cards.keywords().next() != Some(begin) {
         return Err(cards.bad(file, begin, "not the first card", "it at the beginning of the header"));
@@ -99,20 +105,31 @@ fn part_of(file: &SourceFile, cards: HeaderCards, at: u64, number: u32) -> ReadR
     if ![8, 16, 32, 64, -32, -64].contains(&bits) {
         return Err(cards.bad(file, "BITPIX", format!("{bits}"), "8, 16, 32, 64, -32 or -64"));
     }
-    let n_axes = needed("NAXIS", cards.whole(file, "NAXIS")?)?;
-    if !(0..=999).contains(&n_axes) {
-        return Err(cards.bad(file, "NAXIS", format!("{n_axes}"), "0 to 999"));
-    }
-    let mut axes = Vec::new();
-    for axis in 1..=n_axes {
-        let keyword = format!("NAXIS{axis}");
-        let n = needed(&keyword, cards.whole(file, &keyword)?)?;
-        axes.push(u64::try_from(n).map_err(|_| cards.bad(file, &keyword, format!("{n}"), "0 or more"))?);
-    }
+    let axes = sizes(file, &cards, "NAXIS")?;
     let bytes = n_bytes(file, &cards, bits.unsigned_abs() / 8, &axes)?;
     let bytes = bytes.ok_or_else(|| cards.bad(file, "NAXIS", format!("{axes:?} values"), "fewer values"))?;
     let at = at + cards.bytes;
-    Ok((FoundPart { number, cards, at, axes }, bytes))
+    let is_packed = cards.value(file, "ZIMAGE")? == Some(CardValue::Logical(true));
+    let axes = if is_packed { sizes(file, &cards, "ZNAXIS")? } else { axes };
+    Ok((FoundPart { number, cards, at, axes, is_packed }, bytes))
+}
+
+/// The sizes of axes by the card with their number, `NAXIS` or `ZNAXIS`, and those after it.
+fn sizes(file: &SourceFile, cards: &HeaderCards, number: &str) -> ReadResult<Vec<u64>> {
+    let needed = |keyword: &str| {
+        let value = cards.whole(file, keyword)?;
+        value.ok_or_else(|| cards.bad(file, keyword, "no such card", "a whole number"))
+    };
+    let n = needed(number)?;
+    if !(0..=999).contains(&n) {
+        return Err(cards.bad(file, number, format!("{n}"), "0 to 999"));
+    }
+    let size = |axis: i64| {
+        let keyword = format!("{number}{axis}");
+        let n = needed(&keyword)?;
+        u64::try_from(n).map_err(|_| cards.bad(file, &keyword, format!("{n}"), "0 or more"))
+    };
+    (1..=n).map(size).collect()
 }
 
 /// Bytes of the data of a part; `None` for more than any file holds.
@@ -142,18 +159,14 @@ fn is_image(file: &SourceFile, part: &FoundPart) -> ReadResult<bool> {
     })
 }
 
-fn is_compressed(file: &SourceFile, part: &FoundPart) -> ReadResult<bool> {
-    Ok(part.cards.value(file, "ZIMAGE")? == Some(CardValue::Logical(true)))
-}
-
 /// The part, if it is an image whose values this program reads.
 fn checked(file: &SourceFile, part: FoundPart) -> ReadResult<FoundPart> {
     let cards = &part.cards;
     let kind = cards.text(file, "XTENSION")?.unwrap_or_default();
     let bad =
         |problem: &str, expected: &str| ReadError::content(file.path(), cards.place(), problem, expected);
-    if is_compressed(file, &part)? {
-        return Err(bad("a compressed image", "a plain one, as funpack writes it"));
+    if part.is_packed {
+        return Ok(part);
     }
     if cards.value(file, "GROUPS")? == Some(CardValue::Logical(true)) {
         return Err(bad("random groups", "an image"));
@@ -171,7 +184,7 @@ fn checked(file: &SourceFile, part: FoundPart) -> ReadResult<FoundPart> {
 fn described(file: &SourceFile, part: &FoundPart) -> ReadResult<String> {
     let cards = &part.cards;
     let kind = match cards.text(file, "XTENSION")? {
-        _ if is_compressed(file, part)? => "compressed image".to_string(),
+        _ if part.is_packed => "compressed image".to_string(),
         Some(kind) => kind.to_lowercase(),
         None => "image".to_string(),
     };
