@@ -20,7 +20,6 @@
 use super::super::slices::{BlockSums, Slices, smallest_of};
 
 use super::ClumpTask;
-use super::passes::Passes;
 use super::rest_frame::{ListedMembers, RestFrame};
 
 /// Fewest members of a core.
@@ -106,8 +105,12 @@ impl Cores {
         self.waiting.pop().map(|core| core.first).filter(|first| first.most > mass)
     }
 
-    /// Forgets the cores of which nearly all members are held already.
-    pub fn forget_held<S: Slices>(&mut self, best: &Passes<S>) -> Result<(), S::Error> {
+    /// Forgets the cores of which nearly all members are among the held candidates of this slice, by place.
+    pub fn forget_held<S: Slices>(
+        &mut self,
+        held: impl Iterator<Item = usize>,
+        slices: &S,
+    ) -> Result<(), S::Error> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -120,8 +123,8 @@ impl Cores {
             numbers
         };
         let mut counts = n_within(&mut self.depth.iter().copied());
-        counts.extend(n_within(&mut best.places().map(|place| self.depth[place])));
-        let counts = best.task.call.slices.add(&counts)?;
+        counts.extend(n_within(&mut held.map(|place| self.depth[place])));
+        let counts = slices.add(&counts)?;
         let (all, held) = counts.split_at(self.waiting.len());
         let mut is_new = all.iter().zip(held).map(|(all, held)| (*held as f64) < HELD * *all as f64);
         self.waiting.retain(|_| is_new.next().expect("one per core"));

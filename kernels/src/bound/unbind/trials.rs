@@ -71,7 +71,7 @@ impl<'a, S: Slices> Trials<'a, S> {
                 (best, _) => best,
             };
             if let Some(best) = &best {
-                cores.forget_held(&best.passes)?;
+                cores.forget_held(best.passes.places(), self.task.call.slices)?;
             }
         }
         Ok(best)
