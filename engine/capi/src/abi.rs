@@ -290,6 +290,7 @@ pub unsafe extern "C" fn inselberg_on_warning(
 ///   mass_threshold        PHEW: clumps of haloes up to this mass are not listed, in units of mass also with ramses; 0 if not set
 ///   min_cells             PHEW: clumps of haloes with fewer leaf cells are not listed; 0 if not set
 ///   compat                PHEW: rules of the "paper" or of "ramses"; paper if not set
+///   central               PHEW: the central clump of a halo is the "heaviest" or the "densest"; heaviest if not set
 ///   with_cells            PHEW: "true": catalogues list every leaf cell
 ///   linking_length        friends-of-friends: in units of the positions
 ///   linking_ratio         friends-of-friends: in mean separations; 0.2 if not set

@@ -1,7 +1,9 @@
 //! Which parameters do keys and values stand for?
 
 use crate::message::refused;
-use inselberg::{Error, FofParams, Linking, Persistence, PhewParams, Rules, TreeParams};
+use inselberg::{
+    BoundRequest, CentralChoice, Error, FofParams, Linking, Persistence, PhewParams, Rules, TreeParams,
+};
 
 /// The parameters of the next calls.
 #[derive(Debug, Clone, Default)]
@@ -12,13 +14,14 @@ pub struct Options {
     mass: f64,
     min_cells: u64,
     rules: Rules,
+    central: CentralChoice,
     with_cells: bool,
     fof: FofParams,
     trees: TreeParams,
 }
 
 const KEYS: &str = "density_threshold, relevance_threshold, relevance_difference, saddle_threshold, mass_threshold, min_cells, \
-                    compat, with_cells, linking_length, linking_ratio, min_size, tree_gap, tree_tracers or tree_orphans";
+                    compat, central, with_cells, linking_length, linking_ratio, min_size, tree_gap, tree_tracers or tree_orphans";
 
 impl Options {
     /// Sets one option.
@@ -37,6 +40,10 @@ impl Options {
             "min_cells" => self.min_cells = natural(key, value)?,
             "compat" => {
                 self.rules = choice(key, value, [("paper", Rules::Paper), ("ramses", Rules::Ramses)])?
+            }
+            "central" => {
+                self.central =
+                    choice(key, value, CentralChoice::ALL.map(|central| (central.name(), central)))?
             }
             "with_cells" => self.with_cells = flag(key, value)?,
             "linking_length" => self.fof.linking = Linking::Length(real()?),
@@ -58,6 +65,7 @@ impl Options {
         let density =
             self.density.ok_or_else(|| refused("density_threshold is not set; expected a value"))?;
         let mut params = PhewParams::new(density).mass(self.mass).min_cells(self.min_cells).rules(self.rules);
+        params = params.bound(BoundRequest { central: self.central, ..BoundRequest::default() });
         if let Some(persistence) = self.persistence {
             params = params.persistence(persistence);
         }
@@ -112,6 +120,7 @@ mod tests {
             ("relevance_difference", "0.5"),
             ("saddle_threshold", "200"),
             ("compat", "paper"),
+            ("central", "densest"),
             ("with_cells", "true"),
             ("linking_length", "0.25"),
             ("min_size", "32"),
@@ -121,7 +130,9 @@ mod tests {
         ] {
             options.set(key, value).expect(key);
         }
-        let params = PhewParams::new(80.0).persistence(Persistence::Difference(0.5)).saddle(200.0);
+        let bound = BoundRequest { central: CentralChoice::Densest, ..BoundRequest::default() };
+        let params =
+            PhewParams::new(80.0).persistence(Persistence::Difference(0.5)).saddle(200.0).bound(bound);
         assert_eq!(options.phew(), Ok(params.with_cells()));
         assert_eq!(options.fof(), FofParams::default().linking(Linking::Length(0.25)).min_size(32));
         assert_eq!(options.trees(), TreeParams::default().gap(2).tracers(10).orphans(false));
@@ -132,6 +143,7 @@ mod tests {
             ("min_cells", "-3", "min_cells"),
             ("min_size", "-1", "min_size"),
             ("compat", "RAMSES", "expected paper or ramses"),
+            ("central", "first", "expected heaviest or densest"),
             ("tree_orphans", "no", "expected true or false"),
         ] {
             let error = options.set(key, value).expect_err(key).to_string();
