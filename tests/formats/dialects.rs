@@ -228,19 +228,16 @@ fn an_open_box_is_told_and_a_given_side_makes_it_periodic() {
     assert!(done(&["info", &path]).contains("note        the box is taken as open"));
     let mesh =
         ["phew", &path, "--mesh-from-particles", "--density-threshold", "5", "-o", &room.path("p.csv")];
-    assert!(done(&mesh).contains("the box is taken as open"));
-    assert!(!done(&[&mesh[..], &["--box", "10"]].concat()).contains("taken as open"));
+    let as_periodic = "the mesh takes the box as periodic";
+    assert!(done(&mesh).contains(as_periodic));
+    assert!(!done(&[&mesh[..], &["--box", "10"]].concat()).contains(as_periodic));
     edit(Path::new(&path), |file| {
         let mut positions = clumps(60, 1).position;
         positions[7][1] = -0.5;
         file.dataset("PartType1/Coordinates")?.write(ndarray::ArrayView2::from(&positions[..]))
     });
-    fs::remove_file(room.path("p.csv")).expect("written");
-    room.refuses(
-        &mesh,
-        &["row 7: position", "does not wrap around, or a given side, which makes it periodic"],
-    );
-    done(&[&mesh[..], &["--box", "10"]].concat());
+    // A particle of a run in an open box may lie outside of it.
+    done(&mesh);
 }
 
 #[test]

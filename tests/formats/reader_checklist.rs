@@ -262,7 +262,7 @@ fn what_is_assumed_can_be_seen() {
     each(|sample, path, _| {
         let about = header(path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(about.assumption().is_some(), !about.assumed_units.is_empty(), "{}", sample.reader);
-        assert_eq!(about.boundary_note().is_some(), about.boundary_is_assumed && about.sides.is_some());
+        assert_eq!(about.boundary_note(false).is_some(), about.boundary_is_assumed && about.sides.is_some());
         // Nothing is stated of a plain array, so nothing may be taken for it.
         if about.units.is_none() {
             assert_eq!((about.sides, about.cosmology), (None, None), "{}", sample.reader);

@@ -79,6 +79,45 @@ fn the_core_of_a_plummer_sphere_is_no_set_of_clumps() {
     assert!(by_default < by_persistence, "{by_default} of {by_persistence}");
 }
 
+/// A host of 5000 particles with four subhaloes of a tenth of its mass each, which are denser than it in the middle.
+fn host_with_compact_subhaloes(seed: u64) -> SphereMock {
+    let (n, radius, profile) = (5000, 0.05 * SIDE, PROFILES[1].1);
+    let mut random = Random(seed);
+    let host = Sphere::new(profile, n as f64 * PARTICLE, radius, newton());
+    let mut particles = host.particles(n, &mut random);
+    for i in 0..4 {
+        let compact = Sphere::new(profile, n as f64 / 10.0 * PARTICLE, 0.12 * radius, newton());
+        let mut centre = [0.0; 3];
+        centre[i % 3] = radius * if i < 3 { random.real().mul_add(0.3, 0.3) } else { -0.5 };
+        let speed = (newton() * n as f64 * PARTICLE / radius).sqrt();
+        let velocity = [0.3 * speed, -0.2 * speed, 0.4 * speed];
+        let moved = |(x, v): ([f64; 3], [f64; 3])| {
+            (std::array::from_fn(|a| x[a] + centre[a]), std::array::from_fn(|a| v[a] + velocity[(a + i) % 3]))
+        };
+        particles.extend(compact.particles(n / 10, &mut random).into_iter().map(moved));
+    }
+    particles.iter_mut().for_each(|(x, _)| *x = x.map(|x| x + 0.5 * SIDE));
+    SphereMock { particles }
+}
+
+/// The central of a halo is its heaviest clump, not the one with the densest peak, which here is a subhalo.
+#[test]
+fn a_host_is_the_central_of_its_compact_subhaloes() {
+    for seed in 1..=4 {
+        let mock = host_with_compact_subhaloes(seed);
+        let catalogue = mock.search(&Search::default());
+        let clumps = catalogue.table("clumps").expect("clumps");
+        let (n_bound, central) =
+            (clumps.counts("n_bound").expect("bound"), clumps.integers("is_central").expect("centrals"));
+        let host = (0..n_bound.len()).max_by_key(|row| n_bound[*row]).expect("clumps");
+        assert_eq!(central[host], 1, "seed {seed}: {n_bound:?}");
+        assert!(central[0] == 0 && clumps.n_rows() > 4, "seed {seed}: the densest peak is a subhalo");
+        assert!(n_bound[host] > 4000, "seed {seed}: {n_bound:?}");
+        let at = clumps.vectors("most_bound_position").expect("centres")[host];
+        assert!(at.iter().all(|x| (x - 0.5 * SIDE).abs() < 0.0025 * SIDE), "seed {seed}: {at:?}");
+    }
+}
+
 /// For docs/haloes.md: all profiles, numbers of particles and seeds; clumps without unbinding are counted, too.
 #[test]
 #[ignore = "a campaign of many minutes"]

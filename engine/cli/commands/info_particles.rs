@@ -99,7 +99,7 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
 
 /// What a user may not expect of the input.
 fn notes(about: &ParticleHeader) -> Vec<String> {
-    about.notes.iter().cloned().chain(about.boundary_note()).collect()
+    about.notes.iter().cloned().chain(about.boundary_note(false)).collect()
 }
 
 /// The redshift at this expansion factor.

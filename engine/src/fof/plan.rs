@@ -98,7 +98,7 @@ impl ReadPlan {
 
     /// What a user may not expect of the input, one line each.
     pub fn notes(&self, about: &ParticleHeader, config: &FofConfig) -> Vec<String> {
-        let boundary = about.boundary_note().filter(|_| !config.open && self.sides.is_none());
+        let boundary = about.boundary_note(false).filter(|_| !config.open && self.sides.is_none());
         about.notes.iter().cloned().chain(boundary).collect()
     }
 

@@ -98,8 +98,7 @@ fn check(
     particle_check::check_each(input, ranges, |i| {
         let at = columns.position.get(i);
         let is_inside = at.iter().all(|x| inside.contains(x));
-        let way_out = if plan.is_taken_as_open { ", or a given side, which makes it periodic" } else { "" };
-        let expected = || format!("0 to less than {} in a box that does not wrap around{way_out}", plan.side);
+        let expected = || format!("0 to less than {} in a box that does not wrap around", plan.side);
         (!is_inside).then(|| (format!("position {at:?} is outside the box"), expected()))
     })
 }

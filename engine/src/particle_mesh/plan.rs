@@ -62,8 +62,9 @@ pub struct MeshPlan {
     pub side: f64,
     /// Whether it wraps around.
     pub periodic: bool,
-    /// Whether it does not because nothing in the input says that it does.
-    pub is_taken_as_open: bool,
+    /// Whether it does although nothing in the input says so. A mesh fills a cube, and particles of a run in an open box may lie
+    /// outside of it.
+    pub boundary_is_assumed: bool,
     /// Whether species mix kinds, so that the kind of each particle is read.
     pub mixed: bool,
     /// Whether positions are read in double precision.
@@ -89,8 +90,8 @@ impl MeshPlan {
         Ok(Self {
             kinds: config.kinds,
             side: side(about, config)?,
-            periodic: config.side.is_some() || about.periodic,
-            is_taken_as_open: config.side.is_none() && about.boundary_is_assumed,
+            periodic: config.side.is_some() || about.periodic || about.boundary_is_assumed,
+            boundary_is_assumed: config.side.is_none() && about.boundary_is_assumed,
             mixed: those.iter().any(|s| s.is_mixed()),
             double: those.iter().any(|s| s.is_double),
             mass: mass_of_all(&those, about.units.is_some())?,

@@ -85,7 +85,7 @@ impl ParticleSnapshot {
         let about = self.input.about();
         let assumed = &about.assumed_units;
         let units = (!assumed.is_empty()).then(|| (ASSUMED_UNITS, Attribute::Text(assumed.join(", "))));
-        let boundary = about.boundary_note().filter(|_| !self.plan.periodic);
+        let boundary = about.boundary_note(true).filter(|_| self.plan.boundary_is_assumed);
         let notes: Vec<String> = about.notes.iter().cloned().chain(boundary).collect();
         units.into_iter().chain(input_notes(&notes)).collect()
     }

@@ -98,13 +98,16 @@ impl ParticleHeader {
         (!names.is_empty()).then(|| format!("{names} assumed to be {}'s own", self.format))
     }
 
-    /// That the box is taken as open where the input does not say whether it is periodic, in one line.
-    pub fn boundary_note(&self) -> Option<String> {
+    /// How a box is taken of which the input does not say whether it is periodic, in one line.
+    pub fn boundary_note(&self, as_periodic: bool) -> Option<String> {
         let [x, ..] = self.sides.filter(|_| self.boundary_is_assumed)?;
-        Some(format!(
-            "the box is taken as open: the run does not expand, and the input does not say that its side {x} is that of a \
-             periodic box; a given side of {x} makes it periodic"
-        ))
+        let reason = format!(
+            "the run does not expand, and the input does not say that its side {x} is that of a periodic box"
+        );
+        Some(match as_periodic {
+            true => format!("the mesh takes the box as periodic, although {reason}"),
+            false => format!("the box is taken as open: {reason}; a given side of {x} makes it periodic"),
+        })
     }
 }
 
