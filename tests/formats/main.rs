@@ -32,4 +32,6 @@ mod ramses_variants;
 #[cfg(feature = "hdf5")]
 mod reader_checklist;
 #[cfg(feature = "hdf5")]
+mod second_opinions;
+#[cfg(feature = "hdf5")]
 mod viewers;
