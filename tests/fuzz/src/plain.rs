@@ -234,16 +234,21 @@ pub fn described(file: &[u8]) -> Vec<(String, String)> {
     columns
 }
 
+/// A count of 4 or 8 bytes.
+pub fn count(record: &[u8]) -> Option<i64> {
+    match record.len() {
+        4 => Some(ints(record)[0]),
+        _ => Some(i64::from_le_bytes(record.try_into().ok()?)),
+    }
+}
+
 /// A column of a part file, each number as a real and as an integer.
 pub type Numbers = Vec<(f64, i64)>;
 
 /// The columns of a part file by name.
 pub fn particles(file: &[u8], columns: &[(String, String)]) -> Option<HashMap<String, Numbers>> {
     let all = records(file)?;
-    let n = match all.get(2)?.len() {
-        4 => ints(&all[2])[0],
-        _ => i64::from_le_bytes(all[2].clone().try_into().ok()?),
-    } as usize;
+    let n = count(all.get(2)?)? as usize;
     let mut found = HashMap::new();
     for ((name, letter), record) in columns.iter().zip(all.get(8..)?) {
         if n > 0 {

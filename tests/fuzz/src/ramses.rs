@@ -139,15 +139,17 @@ fn expected(snapshot: &dyn Snapshot, files: &HashMap<String, &[u8]>) -> Option<C
     let first = box_of(&amrs)?;
     check_fields(snapshot, files);
     let columns = part_columns(files);
+    let parts = (0..header.n_pieces).map(|p| piece_of("part", p)).collect::<Option<Vec<_>>>()?;
+    let birth = if columns.is_some() { None } else { birth_column(&parts)? };
     let mut content = Content::default();
     for (piece, amr) in amrs.iter().enumerate() {
         let values =
             [CellFile::read(piece_of("hydro", piece)?, 6)?, CellFile::read(piece_of("grav", piece)?, 4)?];
         content.octs.push(plain::octs(amr, &values, piece, first)?);
-        let part = piece_of("part", piece)?;
+        let part = parts[piece];
         let found = match &columns {
             Some(columns) => plain::particles(part, columns)?,
-            None => plain::particles(part, &old_columns(part)?)?,
+            None => plain::particles(part, &old_columns(part, birth)?)?,
         };
         content.particles.push(particles(snapshot, &found)?);
     }
@@ -184,26 +186,62 @@ fn part_columns(files: &HashMap<String, &[u8]>) -> Option<Vec<(String, String)>>
     files.get("part_file_descriptor.txt").map(|file| plain::described(file))
 }
 
-/// The columns of files from before descriptors.
-fn old_columns(part: &[u8]) -> Option<Vec<(String, String)>> {
-    let rest = match plain::records(part)?.len().checked_sub(8 + 9)? {
-        0..=2 => ["birth_time", "metallicity", ""],
-        _ => ["potential", "birth_time", "metallicity"],
-    };
+/// Records of a particle file before its columns.
+const BEFORE: usize = 8;
+/// Columns up to the levels.
+const NAMED: usize = 9;
+
+/// The columns of files from before descriptors. Behind the levels stand families and tags, if they are bytes, or else columns of which
+/// this one has birth times.
+fn old_columns(part: &[u8], birth: Option<usize>) -> Option<Vec<(String, String)>> {
+    let n_rest = plain::records(part)?.len().checked_sub(BEFORE + NAMED)?;
     let reals = ["position_x", "position_y", "position_z", "velocity_x", "velocity_y", "velocity_z", "mass"];
-    let whole = ["identity", "levelp"];
-    let column = |letter: &str| {
-        let letter = letter.to_string();
-        move |name: &str| (name.to_string(), letter.clone())
-    };
-    Some(
-        reals
-            .into_iter()
-            .map(column("d"))
-            .chain(whole.into_iter().map(column("q")))
-            .chain(rest.into_iter().map(column("d")))
-            .collect(),
-    )
+    let mut columns: Vec<(String, String)> =
+        reals.iter().map(|name| (name.to_string(), "d".to_string())).collect();
+    columns.extend(["identity", "levelp"].map(|name| (name.to_string(), "q".to_string())));
+    let has_families = has_families(part)?;
+    columns.extend((0..n_rest).map(|rest| match rest {
+        0 if has_families => ("family".to_string(), "b".to_string()),
+        rest if birth == Some(rest) && !has_families => ("birth_time".to_string(), "d".to_string()),
+        _ => (format!("rest_{rest}"), "d".to_string()),
+    }));
+    Some(columns)
+}
+
+/// Whether the first column behind the levels has one byte per particle.
+fn has_families(part: &[u8]) -> Option<bool> {
+    let records = plain::records(part)?;
+    let n = plain::count(records.get(2)?)?;
+    Some(n > 0 && records.get(BEFORE + NAMED).is_some_and(|record| record.len() as i64 == n))
+}
+
+/// The first column behind the levels that gives as many stars as the header states; none without stars or with families.
+#[allow(clippy::option_option)]
+fn birth_column(parts: &[&[u8]]) -> Option<Option<usize>> {
+    let n_stars = plain::count(plain::records(parts[0])?.get(4)?)?;
+    for part in parts {
+        if n_stars == 0 || has_families(part)? {
+            return Some(None);
+        }
+    }
+    let mut n_rest = 0;
+    for part in parts {
+        n_rest = n_rest.max(plain::records(part)?.len().checked_sub(BEFORE + NAMED)?);
+    }
+    for rest in 0..n_rest {
+        let mut found = 0;
+        for part in parts {
+            let columns = plain::particles(part, &old_columns(part, Some(rest))?)?;
+            let (mass, id) = (columns.get("mass")?, columns.get("identity")?);
+            let Some(birth) = columns.get("birth_time") else { continue };
+            let is_star = |i: &usize| family(None, mass[*i].0, Some(birth[*i].0), id[*i].1) == Family::Star;
+            found += (0..id.len()).filter(is_star).count() as i64;
+        }
+        if found == n_stars {
+            return Some(Some(rest));
+        }
+    }
+    Some(None)
 }
 
 fn particles(snapshot: &dyn Snapshot, found: &HashMap<String, plain::Numbers>) -> Option<Vec<Particle>> {
@@ -243,6 +281,7 @@ fn family(code: Option<i64>, mass: f64, birth: Option<f64>, id: i64) -> Family {
         Some(code) if code <= 0 => Family::Tracer,
         Some(_) => Family::Other,
         None if mass == 0.0 => Family::Tracer,
+        None if birth.is_some_and(|b| b != 0.0) && id < 0 => Family::Debris,
         None if birth.is_some_and(|b| b != 0.0) => Family::Star,
         None if id < 0 => Family::Cloud,
         None => Family::DarkMatter,
