@@ -11,7 +11,8 @@ use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
 use inselberg_kernels::bound::unbind::hierarchy::UnboundClump;
 use inselberg_kernels::bound::unbind::ramses::{RamsesPeak, RamsesUnbindRules, unbind_ramses_slices};
 use inselberg_kernels::bound::unbind::{
-    Candidates, PotentialMethod, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, unbind, unbind_slices,
+    Candidates, PotentialMethod, UnbindCall, UnbindReport, UnbindRules, UnbindScratch, Unbinding,
+    unbind_slices,
 };
 use inselberg_kernels::bound::{Gravity, HaloBounds, HaloMembers, MemberColumns, SourceTypes};
 
@@ -59,12 +60,50 @@ fn bound_bits(members: &HaloMembers, bound: &BoundMembers) -> BoundBits {
 /// Every number of an unbinding.
 type Found = (BoundBits, UnbindReport, Option<BoundProperties>, [f64; 3]);
 
+/// Which members a clump has, by their positions, and how it begins.
+struct Roles {
+    is_within: bool,
+    begins_with_halo: bool,
+    is_elsewhere: fn([f64; 3]) -> bool,
+    is_handed: fn([f64; 3]) -> bool,
+}
+
+/// A clump that has all members and lies in no other one.
+const ALONE: Roles =
+    Roles { is_within: false, begins_with_halo: false, is_elsewhere: |_| false, is_handed: |_| false };
+
+/// The unbinding of a clump among the members of a slice.
+fn unbound<S: Slices>(members: &HaloMembers, roles: &Roles, call: &UnbindCall<S>) -> Unbinding {
+    let (all, peak, mut scratch) = (members.all(), [0.1; 3], UnbindScratch::default());
+    let of_halo = Candidates { list: &all, handed: &[], whole: None, peak, is_within: false };
+    let mut found = |candidates: &Candidates| match unbind_slices(members, candidates, call, &mut scratch) {
+        Ok(found) => found,
+        Err(_) => panic!("the slices of tests do not fail"),
+    };
+    let halo = roles.begins_with_halo.then(|| found(&of_halo).bound);
+    let at = |member: &u32| members.columns().position[*member as usize];
+    let here: Vec<u32> = all.iter().copied().filter(|member| !(roles.is_elsewhere)(at(member))).collect();
+    let (handed, list): (Vec<u32>, Vec<u32>) = here.iter().partition(|member| (roles.is_handed)(at(member)));
+    let is_within = roles.is_within;
+    let found = found(&Candidates { list: &list, handed: &handed, whole: halo.as_ref(), peak, is_within });
+    assert_eq!(found.bound.len() + found.unbound.len(), here.len());
+    found
+}
+
 fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[usize]) -> UnbindReport {
+    check_as(&ALONE, columns, block, rules, numbers)
+}
+
+fn check_as(
+    roles: &Roles,
+    columns: &MemberColumns,
+    block: u64,
+    rules: &UnbindRules,
+    numbers: &[usize],
+) -> UnbindReport {
     let gravity = &Gravity { g: 43.0, hubble_flow: 0.1 };
     let members = HaloMembers::in_blocks(columns.clone(), block).expect("members");
-    let all = members.all();
-    let candidates = Candidates { list: &all, handed: &[], whole: None, peak: [0.1; 3], is_within: false };
-    let whole = unbind(&members, &candidates, gravity, rules, &mut UnbindScratch::default());
+    let whole = unbound(&members, roles, &UnbindCall { gravity, rules, slices: &Whole });
     let expected: Found = (
         bound_bits(&members, &whole.bound),
         whole.report,
@@ -74,12 +113,7 @@ fn check(columns: &MemberColumns, block: u64, rules: &UnbindRules, numbers: &[us
     for n in numbers {
         let found: Vec<Found> = on_slices(*n, |slices| {
             let members = sliced(columns, block, slices);
-            let call = UnbindCall { gravity, rules, slices };
-            let all = members.all();
-            let candidates =
-                Candidates { list: &all, handed: &[], whole: None, peak: [0.1; 3], is_within: false };
-            let Ok(found) = unbind_slices(&members, &candidates, &call, &mut UnbindScratch::default());
-            assert_eq!(found.bound.len() + found.unbound.len(), all.len());
+            let found = unbound(&members, roles, &UnbindCall { gravity, rules, slices });
             let Ok(properties) = bound_properties_of_slices(&members, &found.bound, gravity, slices);
             let Ok(centre) = shrinking_sphere_of_slices(&members, slices);
             (bound_bits(&members, &found.bound), found.report, properties, centre)
@@ -117,6 +151,55 @@ fn slices_of_a_halo_have_its_bits() {
     assert!(report.passes > 3 && report.full > 1, "{report:?}");
     let only = UnbindRules { sources: SourceTypes::only(&[1, 4]), ..rules };
     check(&halo(3000, 4), 16, &only, &[2, 7]);
+}
+
+/// Those who were handed over are in some slices only, and bind what was too fast for the clump alone.
+#[test]
+fn slices_of_a_clump_that_gets_losers_have_the_bits_of_the_whole() {
+    for seed in 1..=6 {
+        let mut columns = hernquist(1200, 20.0, &mut Random::new(seed));
+        let heavier = |x: &[f64; 3]| if x[0] > 0.0 { 4.0 } else { 1.0 };
+        columns.mass = columns.position.iter().map(|x| heavier(x) / (43.0 * 3000.0)).collect();
+        columns.internal_energy = vec![0.0; 1200];
+        for (i, velocity) in columns.velocity.iter_mut().enumerate() {
+            let slower = 0.2 + 0.15 * (i % 9) as f64;
+            *velocity = velocity.map(|v| slower * v);
+        }
+        for is_within in [true, false] {
+            let roles = Roles { is_within, is_handed: |x| x[0] > 0.0, ..ALONE };
+            check_as(&roles, &columns, 16, &UnbindRules::default(), &[2, 5, 8]);
+        }
+    }
+}
+
+/// Identifiers, energies and potentials of what is bound to a clump.
+fn bound_as(roles: &Roles, columns: &MemberColumns, rules: &UnbindRules) -> BoundBits {
+    let gravity = &Gravity { g: 43.0, hubble_flow: 0.1 };
+    let members = HaloMembers::in_blocks(columns.clone(), 16).expect("members");
+    bound_bits(&members, &unbound(&members, roles, &UnbindCall { gravity, rules, slices: &Whole }).bound)
+}
+
+/// The root of a halo begins with what the halo holds, without what lies elsewhere.
+#[test]
+fn slices_of_a_root_that_begins_with_its_halo_have_the_bits_of_the_whole() {
+    let mut columns = hernquist(1500, 3.0, &mut Random::new(9));
+    columns.mass.fill(1.0 / (43.0 * 1500.0));
+    columns.internal_energy = vec![0.0; 1500];
+    // Some are next to escaping, where an error of the potential would show.
+    columns.velocity.iter_mut().for_each(|velocity| *velocity = velocity.map(|v| 1.25 * v));
+    for method in [PotentialMethod::Tree, PotentialMethod::Direct, PotentialMethod::Spherical] {
+        let rules = UnbindRules { method, ..UnbindRules::default() };
+        let of_halo = Roles { begins_with_halo: true, ..ALONE };
+        let some_elsewhere = Roles { is_elsewhere: |x| x[0] > 0.7 && x[1] > 0.0, ..of_halo };
+        for roles in [&of_halo, &some_elsewhere] {
+            let report = check_as(roles, &columns, 16, &rules, &[2, 5]);
+            assert!(report.converged, "{method:?}: {report:?}");
+        }
+        // Where nothing lies elsewhere, the root is the halo.
+        let (root, halo) = (bound_as(&of_halo, &columns, &rules), bound_as(&ALONE, &columns, &rules));
+        assert!(method == PotentialMethod::Tree || root == halo, "{method:?}");
+        assert!(root.iter().map(|(id, ..)| id).eq(halo.iter().map(|(id, ..)| id)), "{method:?}");
+    }
 }
 
 /// The first core is one of several that are tried.

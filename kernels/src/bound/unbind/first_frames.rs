@@ -18,7 +18,6 @@
 //! In a clump within another one the mean of all is tried among the cores, in the same order.
 
 use super::super::slices::{BlockSums, Slices, smallest_of};
-
 use super::ClumpTask;
 use super::rest_frame::{ListedMembers, RestFrame};
 

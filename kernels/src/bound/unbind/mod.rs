@@ -230,11 +230,11 @@ impl<S: Slices> ClumpTask<'_, S> {
         if let Some(halo) = whole.filter(|_| !is_within)
             && let Some(passes) = Passes::of_halo(self, halo, scratch)?
         {
-            return passes.finish(&[], scratch);
+            return passes.finish(None, scratch);
         }
         let trials = Trials::new(self, scratch)?;
         match trials.best(scratch)? {
-            Some(kept) => kept.passes.finish(&trials.potential, scratch),
+            Some(kept) => kept.passes.finish(Some(&trials.potential), scratch),
             None => {
                 let (unbound, report) = (self.candidates.all(), trials.report());
                 Ok(Unbinding { unbound, report, ..Unbinding::default() })

@@ -100,7 +100,7 @@ impl<'a, S: Slices> Passes<'a, S> {
         let unbound = list.iter().filter(is_outside).copied().collect();
         let (number, n_bound) = (numbers[0], numbers[0]);
         let mut passes = Self { bound, unbound, number, n_bound, ..Self::new(task) };
-        if numbers[1] > 0 {
+        if numbers[1] > 0 || !passes.has_tree() {
             passes.renew(&elsewhere, numbers[1], scratch)?;
         }
         let first = FirstFrame { frame: passes.frame()?, is_core: false, most: 0.0 };
@@ -148,11 +148,20 @@ impl<'a, S: Slices> Passes<'a, S> {
     }
 
     /// What is found, once those have joined that clumps in it have lost, and those have come back that left too early. `of_all` is
-    /// the potential of all candidates at each; empty if it was not computed.
-    pub fn finish(mut self, of_all: &[f64], scratch: &mut UnbindScratch) -> Result<Unbinding, S::Error> {
-        self.unbound.extend_from_slice(self.task.candidates.handed);
-        self.admit_handed(scratch)?;
-        self.readmit(of_all, scratch)?;
+    /// the potential of all candidates at each, if it was computed.
+    pub fn finish(
+        mut self,
+        of_all: Option<&[f64]>,
+        scratch: &mut UnbindScratch,
+    ) -> Result<Unbinding, S::Error> {
+        let handed = self.task.candidates.handed;
+        self.unbound.extend_from_slice(handed);
+        let n_handed = total(self.task.call.slices, handed.len())?;
+        if n_handed > 0 {
+            self.admit_handed(scratch)?;
+        }
+        // Those who were handed over bind others more than the candidates alone could.
+        self.readmit(of_all.filter(|_| n_handed == 0), scratch)?;
         self.unbound.sort_unstable();
         let Self { bound, unbound, report, .. } = self;
         Ok(Unbinding { bound, unbound, report })
@@ -226,6 +235,11 @@ impl<'a, S: Slices> Passes<'a, S> {
         }
     }
 
+    /// Whether potentials are those of a tree. Others are computed from scratch each time.
+    fn has_tree(&self) -> bool {
+        self.task.call.rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64
+    }
+
     /// The potential of all members that are left, from scratch.
     pub fn compute(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
         let UnbindCall { gravity, rules, slices } = *self.task.call;
@@ -237,8 +251,7 @@ impl<'a, S: Slices> Passes<'a, S> {
                 SlicedShells { members, list, centre, sources, gravity, slices }.potential(&mut potential)?;
             }
             PotentialMethod::Tree | PotentialMethod::Direct => {
-                let by_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
-                self.points().potential(by_tree, &mut scratch.listed, &mut potential)?;
+                self.points().potential(self.has_tree(), &mut scratch.listed, &mut potential)?;
             }
         }
         self.bound.potential = potential;
@@ -269,8 +282,7 @@ impl<'a, S: Slices> Passes<'a, S> {
     ) -> Result<(), S::Error> {
         let UnbindCall { gravity, rules, slices } = *self.task.call;
         self.left += n_removed;
-        let has_tree = rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64;
-        if !has_tree || self.left * ANEW >= self.number {
+        if !self.has_tree() || self.left * ANEW >= self.number {
             return self.compute(scratch);
         }
         let members = self.task.members;

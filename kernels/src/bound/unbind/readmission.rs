@@ -13,7 +13,7 @@ use super::super::potential::tree::{Rooted, subtract};
 use super::super::slices::{Slices, greatest, total};
 use super::passes::{DOUBT, Passes};
 use super::rest_frame::RestFrame;
-use super::{Candidates, PotentialMethod, UnbindCall, UnbindScratch};
+use super::{PotentialMethod, UnbindCall, UnbindScratch};
 
 /// Plainly bound: the energy of motion is below this part of what binds a candidate. That is a little more than a half, because
 /// potentials have errors.
@@ -25,12 +25,8 @@ const MOST_TIMES: usize = 8;
 impl<S: Slices> Passes<'_, S> {
     /// Lets members in that clumps in this one have lost, if they are bound to what this one keeps of its own.
     pub(super) fn admit_handed(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
-        let handed = self.task.candidates.handed;
-        if total(self.task.call.slices, handed.len())? == 0 {
-            return Ok(());
-        }
         let frame = self.frame()?;
-        let joining = self.bound_outside(handed, &frame, 1.0, scratch)?;
+        let joining = self.bound_outside(self.task.candidates.handed, &frame, 1.0, scratch)?;
         match total(self.task.call.slices, joining.len())? {
             0 => Ok(()),
             n_joining => self.take_in(&joining, n_joining, frame, scratch),
@@ -38,8 +34,12 @@ impl<S: Slices> Passes<'_, S> {
     }
 
     /// Lets candidates back in and goes on, until no candidate outside is plainly bound. If some are in the end, the passes have
-    /// not converged.
-    pub(super) fn readmit(&mut self, of_all: &[f64], scratch: &mut UnbindScratch) -> Result<(), S::Error> {
+    /// not converged. `of_all` is the potential of all candidates at each, if nothing else binds them and it is known.
+    pub(super) fn readmit(
+        &mut self,
+        of_all: Option<&[f64]>,
+        scratch: &mut UnbindScratch,
+    ) -> Result<(), S::Error> {
         for time in 0..=MOST_TIMES {
             if self.number == 0 {
                 return Ok(());
@@ -60,14 +60,12 @@ impl<S: Slices> Passes<'_, S> {
         Ok(())
     }
 
-    /// The candidates outside that may be plainly bound. No part of the candidates binds one of them more than all do, if none was
-    /// handed over.
-    fn perhaps_bound(&self, of_all: &[f64], frame: &RestFrame) -> Vec<u32> {
-        let Candidates { list, handed, .. } = *self.task.candidates;
+    /// The candidates outside that may be plainly bound: no part of the candidates binds one of them more than all do.
+    fn perhaps_bound(&self, of_all: Option<&[f64]>, frame: &RestFrame) -> Vec<u32> {
+        // Shells are no bound for the potential that tests them.
         let has_shells = self.task.call.rules.method == PotentialMethod::Spherical;
-        if has_shells || !handed.is_empty() || of_all.len() < list.len() {
-            return self.unbound.clone();
-        }
+        let Some(of_all) = of_all.filter(|_| !has_shells) else { return self.unbound.clone() };
+        let list = self.task.candidates.list;
         let depth = |member: u32| -of_all[list.binary_search(&member).expect("a candidate")];
         let most = PLAINLY * (1.0 + 2.0 * DOUBT);
         let may_be = |member: &&u32| self.task.heat(frame, **member) < most * depth(**member);
