@@ -132,8 +132,7 @@ pub mod progress;
 pub mod projection;
 #[doc(hidden)]
 pub mod stage;
-#[doc(hidden)]
-pub mod tables;
+mod tables;
 #[doc(hidden)]
 pub mod trees;
 #[doc(hidden)]

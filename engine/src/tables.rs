@@ -11,8 +11,8 @@ pub const ASSUMED_UNITS: &str = "assumed_units";
 pub const INPUT_NOTES: &str = "input_notes";
 
 /// Notes on an input as the attribute of that name; `None` without any.
-pub(crate) fn input_notes(notes: &[String]) -> Option<(&'static str, Attribute)> {
-    (!notes.is_empty()).then(|| (INPUT_NOTES, Attribute::Text(notes.join("; "))))
+pub(crate) fn input_notes(notes: &[String]) -> Option<(String, Attribute)> {
+    (!notes.is_empty()).then(|| (INPUT_NOTES.to_string(), Attribute::Text(notes.join("; "))))
 }
 
 /// The notes on the input among the attributes of a catalogue, in one line.
@@ -26,17 +26,9 @@ pub fn input_notes_of(attributes: &[(String, Attribute)]) -> Option<&str> {
 /// The attribute that names parameters of the cosmology which nobody says: the usual values are assumed.
 pub const ASSUMED_COSMOLOGY: &str = "assumed_cosmology";
 
-/// The attribute with what is taken for granted of the input.
-const ASSUMPTIONS: &str = "assumptions";
-
-/// What catalogues keep of a snapshot beside its header, and what is taken for granted of it.
+/// What catalogues keep of a snapshot beside its header, and the notes on it.
 pub(crate) fn input_attributes(snapshot: &dyn Snapshot) -> Vec<(String, Attribute)> {
-    let mut attributes = snapshot.attributes();
-    let assumptions = snapshot.assumptions();
-    if !assumptions.is_empty() {
-        attributes.push((ASSUMPTIONS.into(), Attribute::Text(assumptions.join("; "))));
-    }
-    attributes
+    snapshot.attributes().into_iter().chain(input_notes(&snapshot.notes())).collect()
 }
 
 /// A column, in one line.
@@ -65,6 +57,10 @@ impl AttributeList {
 
     pub fn into_attributes(self) -> Vec<(String, Attribute)> {
         self.0
+    }
+
+    pub fn extend(&mut self, attributes: impl IntoIterator<Item = (String, Attribute)>) {
+        self.0.extend(attributes);
     }
 
     pub fn text(&mut self, name: &str, value: &str) {

@@ -431,7 +431,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// One plane of a Stokes axis, wherever the axis is, and a choice that is told.
+/// One plane of a Stokes axis, wherever the axis is, and a choice that is a note.
 #[test]
 fn a_plane_of_a_stokes_axis_is_taken() {
     let room = Room::new();
@@ -482,9 +482,9 @@ fn a_plane_of_a_stokes_axis_is_taken() {
     room.refuses(&["info", &path, "--stokes", "V"], &["no Stokes axis", "V is wanted"]);
 }
 
-/// CASA's beams per channel: the median stands for them, and the spread is told.
+/// CASA's beams per channel: the median stands for them, and the spread is a note.
 #[test]
-fn beams_of_channels_are_told() {
+fn beams_of_channels_are_a_note() {
     let room = Room::new();
     let path = room.path("cube.fits");
     let beams: Vec<u8> = [[10.0_f32, 7.0, 3.0], [14.0, 8.0, 5.0], [12.0, 7.5, 4.0]]
@@ -521,7 +521,7 @@ fn beams_of_channels_are_told() {
         text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{text}")).to_string()
     };
     assert!(line("beam").contains("0.00333") && line("beam").contains("position angle 4"), "{text}");
-    assert!(line("assumed").contains("10 to 14 by 7 to 8 arcseconds"), "{text}");
+    assert!(line("note").contains("10 to 14 by 7 to 8 arcseconds"), "{text}");
 }
 
 /// A spectral axis that is not known leaves right ascension and declination, and is said.

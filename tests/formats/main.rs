@@ -2,13 +2,15 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../verify/cuts.rs"]
+mod cuts;
 #[allow(dead_code)]
 #[path = "../verify/random.rs"]
 mod random;
 
 mod catalogue;
 mod catalogue_parts;
-mod checklist;
+mod cell_checklist;
 #[cfg(feature = "hdf5")]
 mod dendrogram;
 #[cfg(feature = "hdf5")]
@@ -25,12 +27,12 @@ mod merger_trees;
 mod mesh_blocks;
 mod npz;
 mod odd_cuts;
+#[cfg(feature = "hdf5")]
+mod particle_checklist;
 #[cfg(feature = "plot")]
 mod picture;
 mod ramses_reader;
 mod ramses_variants;
-#[cfg(feature = "hdf5")]
-mod reader_checklist;
 #[cfg(feature = "hdf5")]
 mod second_opinions;
 #[cfg(feature = "hdf5")]

@@ -4,6 +4,7 @@
 use crate::common::mesh_blocks::BlockMesh;
 use crate::common::plotfile::Plotfile;
 use crate::common::room::{Room, command};
+use crate::cuts::random_cuts;
 use crate::random::Random;
 use inselberg_io::catalogue::{Catalogue, Table, Values, read};
 use std::path::Path;
@@ -47,20 +48,6 @@ fn check(room: &Room, input: &str, field: &str, side: f64) -> String {
     first
 }
 
-/// Cuts a box along random axes at random cells.
-fn cut(low: [i64; 3], size: [i64; 3], random: &mut Random, boxes: &mut Vec<([i64; 3], [i64; 3])>) {
-    let axis = random.below(3);
-    if size[axis] < 3 || random.chance(0.2) {
-        boxes.push((low, size));
-        return;
-    }
-    let n = 1 + random.below(size[axis] as usize - 1) as i64;
-    let (mut first, mut other, mut second) = (size, low, size);
-    (first[axis], other[axis], second[axis]) = (n, low[axis] + n, size[axis] - n);
-    cut(low, first, random, boxes);
-    cut(other, second, random, boxes);
-}
-
 #[test]
 fn plotfiles_cut_anywhere_have_the_masses_of_their_cells() {
     for seed in 0..3 {
@@ -73,7 +60,7 @@ fn plotfiles_cut_anywhere_have_the_masses_of_their_cells() {
         };
         let mut pieces = whole.clone();
         pieces.boxes[0].clear();
-        cut([0; 3], whole.root, &mut random, &mut pieces.boxes[0]);
+        random_cuts([0; 3], whole.root, 0.2, &mut random, &mut pieces.boxes[0]);
         random.shuffle(&mut pieces.boxes[0]);
         let [path, other] = ["plt00001", "plt00002"].map(|name| room.path(name));
         whole.write(Path::new(&other));

@@ -189,7 +189,7 @@ fn variables_without_names_are_no_pressure() {
     room.refuses(&[&search[..], &["--hydro-names", "a,b"]].concat(), &["11 variables", "2 variables"]);
     room.refuses(&[&search[..], &["--hydro-names", "a,a"]].concat(), &["--hydro-names", "different"]);
     let summary = done_json(&[&search[..], &[]].concat());
-    assert!(summary["assumptions"][0].as_str().is_some_and(|text| text.contains("variables 5 to 11")));
+    assert!(summary["notes"][0].as_str().is_some_and(|text| text.contains("variables 5 to 11")));
     done(&[&search[..], &["--properties", "gas", "--hydro-names", &names.replace(' ', ",")]].concat());
     let given = inselberg_io::catalogue::read(Path::new(&room.path("c.csv"))).expect("a catalogue");
     let described = Room::new();

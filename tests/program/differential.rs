@@ -15,6 +15,7 @@ use crate::common::npy::npy_file;
 use crate::common::plotfile::Plotfile;
 use crate::common::room::Room;
 use crate::common::{program, resplit};
+use crate::cuts::random_cuts;
 use crate::random::Random;
 use inselberg_io::catalogue::read;
 use std::collections::BTreeMap;
@@ -209,26 +210,12 @@ fn cube(room: &Room, random: &mut Random) -> Vec<String> {
     ))
 }
 
-/// Cuts a box along random axes at random cells.
-fn cut(low: [i64; 3], size: [i64; 3], random: &mut Random, boxes: &mut Vec<([i64; 3], [i64; 3])>) {
-    let axis = random.below(3);
-    if size[axis] < 3 || random.chance(0.15) {
-        boxes.push((low, size));
-        return;
-    }
-    let n = 1 + random.below(size[axis] as usize - 1) as i64;
-    let (mut first, mut other, mut second) = (size, low, size);
-    (first[axis], other[axis], second[axis]) = (n, low[axis] + n, size[axis] - n);
-    cut(low, first, random, boxes);
-    cut(other, second, random, boxes);
-}
-
 fn blocks(room: &Room, random: &mut Random) -> Vec<String> {
     let (input, field) = match random.below(3) {
         0 => {
             let root: [i64; 3] = std::array::from_fn(|_| 6 + random.below(14) as i64);
             let mut boxes = Vec::new();
-            cut([0; 3], root, random, &mut boxes);
+            random_cuts([0; 3], root, 0.15, random, &mut boxes);
             random.shuffle(&mut boxes);
             let path = room.path("plt00001");
             let fine = vec![([2, 2, 4], [6, 8, 6])];
@@ -280,7 +267,7 @@ enum Left {
     Results(BTreeMap<String, Vec<u64>>),
 }
 
-/// Runs a case in a folder of its own on so many ranks and threads.
+/// Runs a case in a folder of its own on a number of ranks and threads.
 fn left(room: &Room, args: &[String], name: &str, [ranks, threads]: [usize; 2]) -> Left {
     let folder = room.path(name);
     fs::create_dir(&folder).expect("a folder");

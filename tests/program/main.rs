@@ -5,6 +5,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(feature = "hdf5")]
+#[path = "../verify/cuts.rs"]
+mod cuts;
+#[cfg(feature = "hdf5")]
 #[path = "../verify/merger_truth.rs"]
 mod merger_truth;
 #[cfg(feature = "hdf5")]

@@ -269,7 +269,6 @@ pub struct AssumedUnits {
     names: Vec<String>,
     line: Option<String>,
     cosmology: Option<String>,
-    of_input: Vec<String>,
 }
 
 impl AssumedUnits {
@@ -279,14 +278,7 @@ impl AssumedUnits {
             names: header.map_or(Vec::new(), |header| header.assumed_units.clone()),
             line: header.and_then(assumed_units_line),
             cosmology: None,
-            of_input: Vec::new(),
         }
-    }
-
-    /// With what a reader of cells takes for granted.
-    #[must_use]
-    pub fn with_input(self, of_input: Vec<String>) -> Self {
-        Self { of_input, ..self }
     }
 
     /// With what is assumed of a cosmology on which energies or spheres depend.
@@ -299,13 +291,7 @@ impl AssumedUnits {
     pub fn text(&self) -> String {
         let lines = [("units", &self.line), ("cosmology", &self.cosmology)];
         let shown = |(name, line): (&str, &Option<String>)| Some(format!("{name:<18}{}\n", line.as_ref()?));
-        let of_input = self.of_input.iter().map(|line| format!("{:<18}{line}\n", "assumed"));
-        lines.into_iter().filter_map(shown).chain(of_input).collect()
-    }
-
-    /// What a reader of cells takes for granted, a sentence each.
-    pub fn of_input(&self) -> &[String] {
-        &self.of_input
+        lines.into_iter().filter_map(shown).collect()
     }
 
     /// A sentence about the units, where something is assumed.

@@ -249,7 +249,7 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     }
     let fields: Vec<_> = snapshot.fields().iter().map(|f| format!("{} ({})", f.name, f.family)).collect();
     line("fields", if fields.is_empty() { "none".into() } else { fields.join(", ") });
-    snapshot.assumptions().into_iter().for_each(|sentence| line("assumed", sentence));
+    snapshot.notes().into_iter().for_each(|note| line("note", note));
     line("levels", format!("{} to {}", header.levelmin, header.levelmax));
     line("", format!("{:>5} {:>18} {:>18}", "level", "cells", "leaf cells"));
     for (level, cells, leaves) in content.levels.levels() {
@@ -314,7 +314,7 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         "units": snapshot.has_units().then(|| json!({
             "length": header.units.length, "density": header.units.density, "time": header.units.time,
         })),
-        "image": info_image::json(snapshot), "cosmology": cosmology, "fields": fields, "assumptions": snapshot.assumptions(), "levels": levels, "leaf_cells": content.levels.leaves(),
+        "image": info_image::json(snapshot), "cosmology": cosmology, "fields": fields, "notes": snapshot.notes(), "levels": levels, "leaf_cells": content.levels.leaves(),
         "particles": particles, "memory_bytes": {"least": least, "most": most},
     })
 }

@@ -18,7 +18,6 @@ use inselberg::phew::image;
 use inselberg::phew::run::ChosenField;
 #[cfg(feature = "plot")]
 use inselberg::stage::Stage;
-use inselberg::tables::input_notes_of;
 use inselberg::{
     Clumps, DensityUnit, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot, Persistence,
     ThresholdInForce, ThresholdsInForce,
@@ -309,13 +308,11 @@ impl PhewSummary {
         let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
         let cosmology = input.snapshot().header().cosmology.as_ref();
         let is_used = clumps.attributes().iter().any(|(name, _)| name == "unbind_potential");
-        let assumed = AssumedUnits::new(input.about())
-            .with_cosmology(cosmology.filter(|_| is_used))
-            .with_input(input.snapshot().assumptions());
+        let assumed = AssumedUnits::new(input.about()).with_cosmology(cosmology.filter(|_| is_used));
         let of_cosmology: Vec<String> = cosmology.and_then(Cosmology::contradiction).into_iter().collect();
         let warnings = clumps.warnings().into_iter().chain(assumed.sentence());
         let warnings = warnings.chain(of_cosmology.iter().cloned()).collect();
-        let of_input = input_notes_of(clumps.attributes()).map(str::to_string);
+        let of_input = input.snapshot().notes();
         let notes = of_cosmology.into_iter().chain(of_input).chain(clumps.slips()).collect();
         let field = clumps.field().expect("an output has a chosen field").clone();
         Ok(Self {
@@ -377,7 +374,6 @@ impl RunSummary for PhewSummary {
         summary["field"] = field_json(&self.field);
         summary["thresholds"] = thresholds_json(&self.thresholds);
         summary["assumed_units"] = self.assumed.json();
-        summary["assumptions"] = serde_json::json!(self.assumed.of_input());
         summary["notes"] = serde_json::json!(self.notes);
         summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();

@@ -70,7 +70,7 @@ pub(super) const PARTICLES: &[Opt] = &[
         default: "auto",
         commands: &[Fof, Phew, Voids],
         help: "Order of blocks in a Gadget snapshot of type 1: gizmo has two more before masses",
-        doc: "auto: lengths and values of the blocks tell, or the snapshot is refused.",
+        doc: "auto: lengths and values of the blocks decide, or the snapshot is refused.",
         ..ROW
     },
     Opt {

@@ -23,7 +23,7 @@ pub struct ForeignFormat {
     marker: Marker,
 }
 
-/// How files of a format can be told.
+/// How files of a format are recognised.
 #[derive(Debug, PartialEq, Eq)]
 enum Marker {
     /// Their first bytes.
@@ -108,7 +108,7 @@ pub fn of_path(path: &Path) -> Option<&'static ForeignFormat> {
     of_bytes.or_else(|| of_hdf5(path, &start))
 }
 
-/// The refusal of what is in the table. `known` tells what is expected if the format has no way of its own.
+/// The refusal of what is in the table. `known` gives what is expected if the format has no way of its own.
 pub(crate) fn refusal(path: &Path, known: impl Fn() -> String) -> Option<ReadError> {
     let ForeignFormat { name, instead, .. } = of_path(path)?;
     let expected = instead.map_or_else(known, str::to_string);

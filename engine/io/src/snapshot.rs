@@ -202,8 +202,8 @@ pub trait Snapshot: Send + Sync {
         None
     }
 
-    /// What is taken for granted of it that no statement of the input says: a sentence each.
-    fn assumptions(&self) -> Vec<String> {
+    /// What a user may not expect of it: what is taken for granted that no statement says, and what it leaves out. A sentence each.
+    fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 

@@ -109,7 +109,7 @@ fn source<'a>(
         n_leaves,
         densest,
         attributes: &[],
-        image: Vec::new(),
+        input: Vec::new(),
     }
 }
 

@@ -19,7 +19,7 @@ impl DataSpan {
     /// Nothing that may be a slip.
     pub const SOUND: Self = Self { all_above: None, ratios: None };
 
-    /// Collective: what `peaks` and the tables of a catalogue tell. `lift` is that of the densities of `peaks`.
+    /// Collective: what `peaks` and the tables of a catalogue show. `lift` is that of the densities of `peaks`.
     ///
     /// # Errors
     /// When another rank fails.

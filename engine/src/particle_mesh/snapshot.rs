@@ -4,7 +4,7 @@ use super::plan::{MeshPlan, ParticleMeshConfig, least_memory};
 use crate::bound::BoundRequest;
 use crate::error::{ParticleMeshError, RunError};
 use crate::fof::{RowRange, particle_check};
-use crate::tables::{ASSUMED_UNITS, input_notes};
+use crate::tables::ASSUMED_UNITS;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{
     BLACK_HOLE, Columns, DARK_MATTER, GAS, MassOf, N_KINDS, ParticleInput, Positions, STAR, Species,
@@ -80,14 +80,10 @@ impl ParticleSnapshot {
         }
     }
 
-    /// The attributes that name units which the input does not say, and what else a user may not expect of it.
-    pub fn assumptions(&self) -> Vec<(&'static str, Attribute)> {
-        let about = self.input.about();
-        let assumed = &about.assumed_units;
-        let units = (!assumed.is_empty()).then(|| (ASSUMED_UNITS, Attribute::Text(assumed.join(", "))));
-        let boundary = about.boundary_note(true).filter(|_| self.plan.boundary_is_assumed);
-        let notes: Vec<String> = about.notes.iter().cloned().chain(boundary).collect();
-        units.into_iter().chain(input_notes(&notes)).collect()
+    /// The attribute that names units which the input does not say.
+    pub fn assumed_units(&self) -> Option<(&'static str, Attribute)> {
+        let assumed = &self.input.about().assumed_units;
+        (!assumed.is_empty()).then(|| (ASSUMED_UNITS, Attribute::Text(assumed.join(", "))))
     }
 
     fn read(&self, piece: usize) -> ReadResult<ParticleBlock> {
@@ -191,6 +187,12 @@ impl Snapshot for ParticleSnapshot {
 
     fn has_units(&self) -> bool {
         self.has_units
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let about = self.input.about();
+        let boundary = about.boundary_note(true).filter(|_| self.plan.boundary_is_assumed);
+        about.notes.iter().cloned().chain(boundary).collect()
     }
 
     /// That of all its kinds of the family, where they have one in common.

@@ -59,8 +59,8 @@ impl Snapshot for ChangedSnapshot<'_> {
         self.inner.attributes()
     }
 
-    fn assumptions(&self) -> Vec<String> {
-        self.inner.assumptions()
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes()
     }
 
     fn unclear_gas(&self) -> Option<String> {

@@ -165,7 +165,7 @@ impl<'a> Input<'a> {
             ("level_min", Attribute::Int(grown.shape.level_min.into())),
             ("level_max", Attribute::Int(grown.shape.level_max.into())),
         ];
-        mesh_attributes.extend(snapshot.assumptions());
+        mesh_attributes.extend(snapshot.assumed_units());
         Ok(Self {
             snapshot,
             field: ChosenField::of_particle_mesh(&config.field),

@@ -27,6 +27,7 @@ use crate::phew::sums::PatchTotals;
 use crate::phew::tables::{PatchIds, particles_table};
 use crate::phew::test_links::TestLinks;
 use crate::stage::Stage;
+use crate::tables::input_attributes;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::Attribute;
@@ -260,7 +261,7 @@ pub fn run_on_graph(
         n_leaves: n,
         densest: greatest,
         attributes: &attributes(snapshot, graph, units.density),
-        image: Vec::new(),
+        input: input_attributes(snapshot),
     };
     let ids = match config.needs_patch_ids() {
         true => PatchIds::new(&known, &structures, comm)?,
@@ -340,6 +341,6 @@ fn attributes(
         ("graph_neighbours", Attribute::Int(graph.neighbours as i64)),
         ("graph_kernel", Attribute::Text(graph.kernel().into())),
     ];
-    list.extend(snapshot.assumptions());
+    list.extend(snapshot.assumed_units());
     list
 }

@@ -131,7 +131,7 @@ fn run_on(
         n_leaves: input.n_leaves,
         densest: input.densest,
         attributes: &input.mesh_attributes,
-        image: input_attributes(input.snapshot),
+        input: input_attributes(input.snapshot),
     };
     let is_counted = input.selected.is_some() && input.snapshot.has_particles();
     let ids = match config.needs_patch_ids() || is_counted {
@@ -241,8 +241,8 @@ pub(crate) struct FieldSource<'a> {
     pub densest: f64,
     /// Further attributes.
     pub attributes: &'a [(&'static str, Attribute)],
-    /// What the input says of itself as an image.
-    pub image: Vec<(String, Attribute)>,
+    /// What the input says of itself, and the notes on it.
+    pub input: Vec<(String, Attribute)>,
 }
 
 impl<'a> FieldRun<'a> {
@@ -352,7 +352,7 @@ impl CutPeaks<'_> {
             run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
         });
         attributes.extend(source.attributes.iter().map(|(name, value)| (name.to_string(), value.clone())));
-        attributes.extend_from_slice(&source.image);
+        attributes.extend_from_slice(&source.input);
         image::add_attributes(&mut attributes);
         image::complete(&attributes, tables.iter_mut().map(|part| &mut part.table));
         Ok(CataloguePart { attributes, tables })

@@ -8,7 +8,7 @@ use crate::particle_mesh::ParticleSnapshot;
 use crate::phew::hierarchy::Structures;
 use crate::phew::peaks::Peaks;
 use crate::phew::tables::{tree_part, tree_table};
-use crate::tables::{AttributeList, column, in_order};
+use crate::tables::{AttributeList, column, in_order, input_attributes};
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Attribute, Dimension, PartTable, Table, TableColumn, Values};
@@ -268,7 +268,8 @@ pub(super) fn attributes(
     list.real(RADIUS, params.radius);
     list.int(MIN_PARTICLES, params.min_particles.cast_signed());
     let mut list = list.into_attributes();
-    list.extend(snapshot.assumptions().into_iter().map(|(name, value)| (name.to_string(), value)));
+    list.extend(snapshot.assumed_units().into_iter().map(|(name, value)| (name.to_string(), value)));
+    list.extend(input_attributes(snapshot));
     list
 }
 

@@ -27,7 +27,7 @@ pub struct DatasetRows {
 /// What the elements of a dataset are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ElementKind {
-    /// Reals of so many bytes. The library converts those of any size.
+    /// Reals with this number of bytes. The library converts those of any size.
     Real(usize),
     /// Integers below and above 0.
     Signed,

@@ -36,7 +36,7 @@ impl BlockGrid {
         }
     }
 
-    /// Checks that the blocks fill the box, as far as their volumes tell.
+    /// Checks that the blocks fill the box, as far as their volumes show it.
     ///
     /// # Errors
     /// They do not.

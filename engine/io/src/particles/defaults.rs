@@ -18,7 +18,7 @@ pub struct InputDefaults {
     pub unit_velocity: Option<f64>,
     /// The expansion factor of a Gadget snapshot whose statements do not agree on one.
     pub expansion_factor: Option<f64>,
-    /// The order of the blocks of a Gadget snapshot without labels, where lengths and values do not tell.
+    /// The order of the blocks of a Gadget snapshot without labels, where lengths and values do not decide.
     pub block_order: Option<BlockOrder>,
     /// Parameters of a cosmology that the input does not state.
     pub cosmology: ExtraCosmology,

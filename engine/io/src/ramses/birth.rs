@@ -1,7 +1,7 @@
 //! Which column of particle files without a descriptor has the birth times?
 //!
 //! Behind the levels RAMSES writes what the run has of potential, birth time, metallicity and columns of other builds. Nothing
-//! names them. Birth times tell the stars: only they have one other than 0. Every file states the number of stars of the whole
+//! names them. Only stars have a birth time other than 0. Every file states the number of stars of the whole
 //! output (nstar_tot), and the column that gives this number is the one.
 
 use super::locate::{FileFamily, Files};
@@ -17,7 +17,7 @@ use std::path::Path;
 pub(super) enum BirthColumn {
     /// There is none, or none is needed.
     NoneHere,
-    /// This one, in files that state so many stars.
+    /// This one, and the number of stars that the files state.
     At(usize, u64),
     /// None gives the number of stars that the files state: where, what was found and what was expected.
     Contradiction(String, String),
@@ -95,7 +95,7 @@ impl BirthColumn {
         let Self::At(column, n) = self else { return None };
         let column = column + 10;
         Some(format!(
-            "there is no part_file_descriptor.txt: column {column} of particles is taken for the birth time, since it gives the {n} stars that the files state"
+            "there is no part_file_descriptor.txt: column {column} of particles is taken for the birth time, since it gives the number of stars that the files state, {n}"
         ))
     }
 }

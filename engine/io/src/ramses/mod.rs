@@ -244,7 +244,7 @@ impl Snapshot for Ramses {
         (self.gamma > 1.0 && self.gamma.is_finite()).then_some(self.gamma)
     }
 
-    fn assumptions(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let of_hydro = self.hydro_names.and_then(|names| names.assumption(self.n_vars[0]));
         of_hydro.into_iter().chain(self.birth.assumption()).collect()
     }

@@ -125,7 +125,8 @@ impl<'a> ParticleFile<'a> {
             let range = first..self.n.min(first + BLOCK);
             [&mut *mass, &mut *id].into_iter().chain(&mut rest).try_for_each(|values| values.load(&range))?;
             for (count, birth) in counts.iter_mut().zip(&rest) {
-                let is_star = |i: &usize| told(mass.real(*i), birth.real(*i), id.int(*i)) == Family::Star;
+                let is_star =
+                    |i: &usize| family_by_values(mass.real(*i), birth.real(*i), id.int(*i)) == Family::Star;
                 *count += range.clone().filter(is_star).count() as u64;
             }
         }
@@ -300,14 +301,14 @@ impl<'a> PartColumns<'a> {
             Some(code) => by_code(code.int(i)),
             None => {
                 let birth = self.birth.as_ref().map_or(0.0, |birth| birth.real(i));
-                told(self.mass.real(i), birth, self.id.int(i))
+                family_by_values(self.mass.real(i), birth, self.id.int(i))
             }
         }
     }
 }
 
 /// The family of a particle of an output without families. `birth` is 0 where there is no birth time.
-fn told(mass: f64, birth: f64, id: i64) -> Family {
+fn family_by_values(mass: f64, birth: f64, id: i64) -> Family {
     match (birth != 0.0, id < 0) {
         _ if mass == 0.0 => Family::Tracer,
         (true, false) => Family::Star,

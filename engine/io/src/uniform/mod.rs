@@ -54,8 +54,8 @@ struct Uniform {
     is_flat: bool,
     /// What catalogues keep of its header.
     kept: Vec<KeptCard>,
-    /// What is taken for granted of it, a sentence each.
-    assumptions: Vec<String>,
+    /// As [`Snapshot::notes`].
+    notes: Vec<String>,
     /// Whether gzip has packed the file.
     is_unpacked: bool,
     /// The unpacked file, once one of its pieces is read.
@@ -161,7 +161,7 @@ impl Uniform {
             values,
             is_flat,
             kept: Vec::new(),
-            assumptions: Vec::new(),
+            notes: Vec::new(),
             is_unpacked: false,
             unpacked: Mutex::default(),
         })
@@ -254,8 +254,8 @@ impl Snapshot for Uniform {
         dimensions.into_iter().chain(self.kept.iter().map(KeptCard::attribute)).collect()
     }
 
-    fn assumptions(&self) -> Vec<String> {
-        self.assumptions.clone()
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {

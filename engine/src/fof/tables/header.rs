@@ -46,9 +46,7 @@ pub fn group_attributes(of: &GroupsProvenance) -> Vec<(String, Attribute)> {
     if !of.about.assumed_units.is_empty() {
         list.text(ASSUMED_UNITS, &of.about.assumed_units.join(", "));
     }
-    if let Some((name, Attribute::Text(notes))) = input_notes(of.notes) {
-        list.text(name, &notes);
-    }
+    list.extend(input_notes(of.notes));
     if let Some(cosmology) = &of.about.cosmology {
         list.cosmology(cosmology);
     }

@@ -35,7 +35,7 @@ pub(super) fn core_of(number: u64) -> u64 {
     (number / PART).max(FEWEST)
 }
 
-/// The numbers of members of the cores of so many, the largest first; none if that is all.
+/// The numbers of members of the cores of `number` candidates, the largest first. None has all.
 fn core_sizes(number: u64) -> Vec<u64> {
     let halves = std::iter::successors(Some(core_of(number)), |n| (*n > FEWEST).then(|| (n / 2).max(FEWEST)));
     halves.filter(|n| *n < number).collect()

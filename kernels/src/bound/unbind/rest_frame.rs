@@ -25,7 +25,7 @@ pub(super) struct ListedMembers<'a, S> {
 type MeanSums = BlockSums<7>;
 
 impl RestFrame {
-    /// The frame of the core: the mean of the so many listed members with the least `depth`. Members at the limit count all.
+    /// The frame of the core: the mean of the `number` listed members with the least `depth`. Members at the limit count all.
     pub fn of_deepest<S: Slices>(
         of: &ListedMembers<S>,
         depth: &[f64],

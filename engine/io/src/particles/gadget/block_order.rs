@@ -2,7 +2,7 @@
 //!
 //! They have no names, only an order. Gadget has positions, velocities, identities, masses, and then quantities of gas. GIZMO writes
 //! two more blocks of integers before the masses: the numbers of children and of generations. Both orders are held against the
-//! lengths of the blocks; where both fit, their values must tell: masses and densities are normal reals above 0, and small
+//! lengths of the blocks; where both fit, their values decide: masses and densities are normal reals above 0, and small
 //! integers are none.
 
 use super::header::{BinaryHeader, ByteOrder};
@@ -32,7 +32,7 @@ struct Reading {
 /// The blocks of type 1. A file of positions alone is accepted.
 ///
 /// # Errors
-/// The lengths fit no order, or both, and neither the values nor the caller tell which.
+/// The lengths fit no order, or both, and neither the values nor the caller decide which.
 pub fn in_order(walk: &mut Walk, header: &BinaryHeader, order: Option<BlockOrder>) -> ReadResult<FileBlocks> {
     let n = header.n();
     let mut blocks = FileBlocks { positions: Some(walk.values("positions", n, 3)?), ..FileBlocks::default() };

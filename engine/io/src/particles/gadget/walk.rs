@@ -48,7 +48,7 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// From the beginning of a file of so many bytes.
+    /// From the beginning of a file with this number of bytes.
     pub fn new(path: &'a Path, file: File, size: u64, order: ByteOrder, is_labelled: bool) -> Self {
         Self { path, file, size, order, is_labelled, at: 0 }
     }
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What the markers of a block of so many bytes hold.
+/// What the markers of a block with this number of bytes hold.
 fn length_marker(bytes: u64) -> u32 {
     (bytes & u64::from(u32::MAX)) as u32
 }

@@ -7,7 +7,7 @@ use crate::{ReadError, ReadResult};
 
 /// A number that headers state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantity {
+pub enum HeaderNumber {
     /// The expansion factor.
     ExpansionFactor,
     /// The redshift.
@@ -54,7 +54,7 @@ pub enum Quantity {
 
 /// A quantity and the names of its attributes.
 struct HeaderName {
-    quantity: Quantity,
+    quantity: HeaderNumber,
     /// In Gadget-2, 3 and 4, AREPO, EAGLE, GIZMO and their descendants.
     gadget: &'static [&'static str],
     /// In SWIFT.
@@ -62,7 +62,7 @@ struct HeaderName {
 }
 
 const fn row(
-    quantity: Quantity,
+    quantity: HeaderNumber,
     gadget: &'static [&'static str],
     swift: &'static [&'static str],
 ) -> HeaderName {
@@ -71,30 +71,30 @@ const fn row(
 
 /// The names of all quantities. GIZMO has its own since 2020, with underscores; `ExpansionFactor` is EAGLE's.
 const HEADER_NAMES: &[HeaderName] = &[
-    row(Quantity::ExpansionFactor, &["ExpansionFactor"], &["Scale-factor"]),
-    row(Quantity::Redshift, &["Redshift"], &["Redshift"]),
-    row(Quantity::Comoving, &["ComovingIntegrationOn"], &["Cosmological run"]),
-    row(Quantity::LittleH, &["HubbleParam"], &["h"]),
-    row(Quantity::OmegaM, &["Omega0", "Omega_Matter"], &["Omega_m"]),
-    row(Quantity::OmegaL, &["OmegaLambda", "Omega_Lambda"], &["Omega_lambda"]),
-    row(Quantity::OmegaB, &["OmegaBaryon", "Omega_Baryon"], &["Omega_b"]),
-    row(Quantity::OmegaK, &[], &["Omega_k"]),
-    row(Quantity::OmegaR, &["Omega_Radiation"], &["Omega_r"]),
-    row(Quantity::OmegaNu, &[], &["Omega_nu_0"]),
-    row(Quantity::OmegaCdm, &[], &["Omega_cdm"]),
-    row(Quantity::W0, &[], &["w_0"]),
-    row(Quantity::Wa, &[], &["w_a"]),
-    row(Quantity::UnitLength, &["UnitLength_in_cm"], &[]),
-    row(Quantity::UnitMass, &["UnitMass_in_g"], &[]),
-    row(Quantity::UnitVelocity, &["UnitVelocity_in_cm_per_s", "UnitVelocity_In_CGS"], &[]),
-    row(Quantity::UnitLengthOverH, &["UnitLength_In_CGS"], &[]),
-    row(Quantity::UnitMassOverH, &["UnitMass_In_CGS"], &[]),
-    row(Quantity::Newton, &["GravityConstantInternal", "Gravitational_Constant_In_Code_Inits"], &[]),
-    row(Quantity::HubbleInternal, &["Hubble"], &[]),
-    row(Quantity::Periodic, &["PeriodicBoundariesOn"], &[]),
+    row(HeaderNumber::ExpansionFactor, &["ExpansionFactor"], &["Scale-factor"]),
+    row(HeaderNumber::Redshift, &["Redshift"], &["Redshift"]),
+    row(HeaderNumber::Comoving, &["ComovingIntegrationOn"], &["Cosmological run"]),
+    row(HeaderNumber::LittleH, &["HubbleParam"], &["h"]),
+    row(HeaderNumber::OmegaM, &["Omega0", "Omega_Matter"], &["Omega_m"]),
+    row(HeaderNumber::OmegaL, &["OmegaLambda", "Omega_Lambda"], &["Omega_lambda"]),
+    row(HeaderNumber::OmegaB, &["OmegaBaryon", "Omega_Baryon"], &["Omega_b"]),
+    row(HeaderNumber::OmegaK, &[], &["Omega_k"]),
+    row(HeaderNumber::OmegaR, &["Omega_Radiation"], &["Omega_r"]),
+    row(HeaderNumber::OmegaNu, &[], &["Omega_nu_0"]),
+    row(HeaderNumber::OmegaCdm, &[], &["Omega_cdm"]),
+    row(HeaderNumber::W0, &[], &["w_0"]),
+    row(HeaderNumber::Wa, &[], &["w_a"]),
+    row(HeaderNumber::UnitLength, &["UnitLength_in_cm"], &[]),
+    row(HeaderNumber::UnitMass, &["UnitMass_in_g"], &[]),
+    row(HeaderNumber::UnitVelocity, &["UnitVelocity_in_cm_per_s", "UnitVelocity_In_CGS"], &[]),
+    row(HeaderNumber::UnitLengthOverH, &["UnitLength_In_CGS"], &[]),
+    row(HeaderNumber::UnitMassOverH, &["UnitMass_In_CGS"], &[]),
+    row(HeaderNumber::Newton, &["GravityConstantInternal", "Gravitational_Constant_In_Code_Inits"], &[]),
+    row(HeaderNumber::HubbleInternal, &["Hubble"], &[]),
+    row(HeaderNumber::Periodic, &["PeriodicBoundariesOn"], &[]),
 ];
 
-impl Quantity {
+impl HeaderNumber {
     fn names(self) -> &'static HeaderName {
         HEADER_NAMES.iter().find(|row| row.quantity == self).expect("the table has a row for each quantity")
     }
@@ -120,14 +120,14 @@ impl Quantity {
 
 /// How codes of a family name what they write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub enum SnapshotDialect {
     /// Gadget and its descendants, which have numbers in several groups.
     Gadget,
     /// SWIFT.
     Swift,
 }
 
-impl Dialect {
+impl SnapshotDialect {
     /// The groups with numbers; `Units` and `RuntimePars` are EAGLE's.
     fn groups(self) -> &'static [&'static str] {
         match self {
@@ -136,7 +136,7 @@ impl Dialect {
         }
     }
 
-    fn names(self, quantity: Quantity) -> &'static [&'static str] {
+    fn names(self, quantity: HeaderNumber) -> &'static [&'static str] {
         match self {
             Self::Gadget => quantity.names().gadget,
             Self::Swift => quantity.names().swift,
@@ -156,7 +156,11 @@ pub fn are_alike(a: f64, b: f64) -> bool {
 ///
 /// # Errors
 /// Two statements contradict each other.
-pub fn stated(source: &Hdf5File, dialect: Dialect, quantity: Quantity) -> ReadResult<Option<f64>> {
+pub fn stated(
+    source: &Hdf5File,
+    dialect: SnapshotDialect,
+    quantity: HeaderNumber,
+) -> ReadResult<Option<f64>> {
     let mut found: Option<(f64, String)> = None;
     for group in dialect.groups() {
         for name in dialect.names(quantity) {
@@ -237,8 +241,8 @@ impl ColumnName {
     ///
     /// # Errors
     /// It states others.
-    pub fn check_powers(self, source: &Hdf5File, kind: usize, dialect: Dialect) -> ReadResult<()> {
-        let powers = self.gadget_powers().filter(|_| dialect == Dialect::Gadget);
+    pub fn check_powers(self, source: &Hdf5File, kind: usize, dialect: SnapshotDialect) -> ReadResult<()> {
+        let powers = self.gadget_powers().filter(|_| dialect == SnapshotDialect::Gadget);
         let (Some(powers), Some(column)) = (powers, self.find(source, kind)?) else { return Ok(()) };
         for (name, expected) in POWERS.iter().flat_map(|names| names.iter().zip(powers)) {
             if let Some(found) = source.number_of(&column, name)?.filter(|found| *found != expected) {

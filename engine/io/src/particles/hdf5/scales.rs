@@ -4,7 +4,7 @@
 //! square root of a. Values stay in the units of the file; h goes into the units.
 
 use super::header::WholeHeader;
-use super::names::{Dialect, Quantity, are_alike, stated};
+use super::names::{HeaderNumber, SnapshotDialect, are_alike, stated};
 use super::sampling;
 use super::simulation_box::SimulationBox;
 use super::softening;
@@ -45,28 +45,28 @@ pub struct SnapshotUnits {
 ///
 /// # Errors
 /// It says something else than a number of whether its run is cosmological.
-pub fn dialect_of(source: &Hdf5File) -> ReadResult<Dialect> {
+pub fn dialect_of(source: &Hdf5File) -> ReadResult<SnapshotDialect> {
     let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
         || source.number("Cosmology", "Cosmological run")?.is_some();
-    Ok(if is_swift { Dialect::Swift } else { Dialect::Gadget })
+    Ok(if is_swift { SnapshotDialect::Swift } else { SnapshotDialect::Gadget })
 }
 
 /// Reads them from the first file.
 pub fn scales(
     source: &Hdf5File,
     header: &WholeHeader,
-    dialect: Dialect,
+    dialect: SnapshotDialect,
     has: impl Fn(u8) -> bool,
     defaults: &InputDefaults,
 ) -> ReadResult<SnapshotUnits> {
     let has_gas = has(GAS) || has(STAR);
     defaults.refuse_block_order(source.path())?;
     let mut scales = match dialect {
-        Dialect::Swift => {
+        SnapshotDialect::Swift => {
             defaults.refuse_units(source.path())?;
             swift(source, has_gas, defaults)?
         }
-        Dialect::Gadget => gadget(source, header.time, has_gas, defaults)?,
+        SnapshotDialect::Gadget => gadget(source, header.time, has_gas, defaults)?,
     };
     scales.simulation_box = SimulationBox::read(source, header, dialect, scales.is_expanding)?;
     scales.sampled = sampling::fractions(source)?;
@@ -75,9 +75,10 @@ pub fn scales(
 }
 
 fn swift(source: &Hdf5File, has_gas: bool, defaults: &InputDefaults) -> ReadResult<SnapshotUnits> {
-    let of = |quantity| stated(source, Dialect::Swift, quantity);
-    let is_cosmological = of(Quantity::Comoving)? == Some(1.0);
-    if let (Some(z), Some(omega_m), false) = (of(Quantity::Redshift)?, of(Quantity::OmegaM)?, is_cosmological)
+    let of = |quantity| stated(source, SnapshotDialect::Swift, quantity);
+    let is_cosmological = of(HeaderNumber::Comoving)? == Some(1.0);
+    if let (Some(z), Some(omega_m), false) =
+        (of(HeaderNumber::Redshift)?, of(HeaderNumber::OmegaM)?, is_cosmological)
         && z > 0.0
     {
         let expected = format!("1 as of the redshift {z} and Omega_m = {omega_m}");
@@ -106,7 +107,7 @@ fn swift(source: &Hdf5File, has_gas: bool, defaults: &InputDefaults) -> ReadResu
     }
     let system = internal.or(snapshot);
     let cosmology = swift_cosmology(source, a, system, defaults)?;
-    let omega_cdm = of(Quantity::OmegaCdm)?.unwrap_or(cosmology.omega_m - cosmology.omega_b);
+    let omega_cdm = of(HeaderNumber::OmegaCdm)?.unwrap_or(cosmology.omega_m - cosmology.omega_b);
     // In the internal units of the code, which may differ from those of the file.
     let change = internal.zip(snapshot).map_or(1.0, |(from, to)| from.density() / to.density());
     let stated = swift_rate(source, "Critical density at redshift zero [internal units]")?;
@@ -131,14 +132,14 @@ fn swift_cosmology(
     system: Option<UnitSystem>,
     defaults: &InputDefaults,
 ) -> ReadResult<Cosmology> {
-    let of = |quantity| stated(source, Dialect::Swift, quantity);
+    let of = |quantity| stated(source, SnapshotDialect::Swift, quantity);
     let cosmology = Cosmology {
         aexp,
-        h0: 100.0 * of(Quantity::LittleH)?.unwrap_or(0.0),
-        omega_m: of(Quantity::OmegaM)?.unwrap_or(0.0),
-        omega_l: of(Quantity::OmegaL)?.unwrap_or(0.0),
-        omega_k: of(Quantity::OmegaK)?.unwrap_or(0.0),
-        omega_b: of(Quantity::OmegaB)?.unwrap_or(0.0),
+        h0: 100.0 * of(HeaderNumber::LittleH)?.unwrap_or(0.0),
+        omega_m: of(HeaderNumber::OmegaM)?.unwrap_or(0.0),
+        omega_l: of(HeaderNumber::OmegaL)?.unwrap_or(0.0),
+        omega_k: of(HeaderNumber::OmegaK)?.unwrap_or(0.0),
+        omega_b: of(HeaderNumber::OmegaB)?.unwrap_or(0.0),
         hubble: swift_rate(source, "H [internal units]")?
             .zip(system)
             .map(|(rate, system)| rate / system.time),
@@ -148,10 +149,10 @@ fn swift_cosmology(
         ..Cosmology::default()
     };
     let stated = ExtraCosmology {
-        w0: of(Quantity::W0)?,
-        wa: of(Quantity::Wa)?,
-        omega_r: of(Quantity::OmegaR)?,
-        omega_nu: of(Quantity::OmegaNu)?,
+        w0: of(HeaderNumber::W0)?,
+        wa: of(HeaderNumber::Wa)?,
+        omega_r: of(HeaderNumber::OmegaR)?,
+        omega_nu: of(HeaderNumber::OmegaNu)?,
     };
     cosmology.with_extra(source.path(), &stated, &defaults.cosmology)
 }
@@ -163,9 +164,9 @@ fn swift_rate(source: &Hdf5File, name: &str) -> ReadResult<Option<f64>> {
 
 /// The expansion factor of a SWIFT snapshot, with which its redshift must agree.
 fn swift_factor(source: &Hdf5File) -> ReadResult<f64> {
-    let of = |quantity| stated(source, Dialect::Swift, quantity);
-    let by_redshift = of(Quantity::Redshift)?.map(|z| 1.0 / (1.0 + z));
-    match (of(Quantity::ExpansionFactor)?, by_redshift) {
+    let of = |quantity| stated(source, SnapshotDialect::Swift, quantity);
+    let by_redshift = of(HeaderNumber::Redshift)?.map(|z| 1.0 / (1.0 + z));
+    match (of(HeaderNumber::ExpansionFactor)?, by_redshift) {
         (Some(a), Some(other)) if !are_alike(a, other) => {
             let expected = format!("{other} as of Cosmology/Redshift");
             Err(source.bad("Cosmology/Scale-factor", a.to_string(), expected))
@@ -181,33 +182,34 @@ fn gadget(
     has_gas: bool,
     defaults: &InputDefaults,
 ) -> ReadResult<SnapshotUnits> {
-    let of = |quantity| stated(source, Dialect::Gadget, quantity);
-    let omega_m = of(Quantity::OmegaM)?;
+    let of = |quantity| stated(source, SnapshotDialect::Gadget, quantity);
+    let omega_m = of(HeaderNumber::OmegaM)?;
     let expansion = ExpansionStatements {
         time,
-        redshift: of(Quantity::Redshift)?,
-        factor: of(Quantity::ExpansionFactor)?,
-        comoving: of(Quantity::Comoving)?.map(|on| on != 0.0),
+        redshift: of(HeaderNumber::Redshift)?,
+        factor: of(HeaderNumber::ExpansionFactor)?,
+        comoving: of(HeaderNumber::Comoving)?.map(|on| on != 0.0),
         omega_m,
     }
     .resolve(source.path(), defaults)?;
-    let h = of(Quantity::LittleH)?.unwrap_or(1.0);
+    let h = of(HeaderNumber::LittleH)?.unwrap_or(1.0);
     let run = GadgetRun {
         aexp: expansion.factor,
         h,
         omega_m,
         // Older files leave out the components that they do not have.
-        omega_l: of(Quantity::OmegaL)?.unwrap_or(0.0),
-        omega_b: of(Quantity::OmegaB)?.filter(|b| *b >= 0.0),
-        omega_r: of(Quantity::OmegaR)?,
+        omega_l: of(HeaderNumber::OmegaL)?.unwrap_or(0.0),
+        omega_b: of(HeaderNumber::OmegaB)?.filter(|b| *b >= 0.0),
+        omega_r: of(HeaderNumber::OmegaR)?,
         has_gas,
-        hubble: of(Quantity::HubbleInternal)?,
-        newton: of(Quantity::Newton)?,
+        hubble: of(HeaderNumber::HubbleInternal)?,
+        newton: of(HeaderNumber::Newton)?,
     };
     let mut units = OwnUnits::new(source.path(), defaults);
-    let length = units.length(over_h(source, [Quantity::UnitLength, Quantity::UnitLengthOverH], h)?)?;
-    let mass = units.mass(over_h(source, [Quantity::UnitMass, Quantity::UnitMassOverH], h)?)?;
-    let velocity = units.velocity(of(Quantity::UnitVelocity)?)?;
+    let length =
+        units.length(over_h(source, [HeaderNumber::UnitLength, HeaderNumber::UnitLengthOverH], h)?)?;
+    let mass = units.mass(over_h(source, [HeaderNumber::UnitMass, HeaderNumber::UnitMassOverH], h)?)?;
+    let velocity = units.velocity(of(HeaderNumber::UnitVelocity)?)?;
     let scales = run.scales([length, mass, velocity], source.path(), defaults)?;
     Ok(SnapshotUnits {
         format: "Gadget",
@@ -225,8 +227,8 @@ fn gadget(
 }
 
 /// A unit as Gadget means it, with h still in it. GIZMO has divided its own by h.
-fn over_h(source: &Hdf5File, [plain, divided]: [Quantity; 2], h: f64) -> ReadResult<Option<f64>> {
-    let of = |quantity| stated(source, Dialect::Gadget, quantity);
+fn over_h(source: &Hdf5File, [plain, divided]: [HeaderNumber; 2], h: f64) -> ReadResult<Option<f64>> {
+    let of = |quantity| stated(source, SnapshotDialect::Gadget, quantity);
     match (of(plain)?, of(divided)?.map(|unit| unit * h)) {
         (Some(plain), Some(other)) if !are_alike(plain, other) => {
             let expected = format!("{plain} as the other unit says, without its factor 1/h");

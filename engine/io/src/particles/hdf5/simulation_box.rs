@@ -5,7 +5,7 @@
 //! periodic box if it expands; without expansion the side is often only that of the region.
 
 use super::header::WholeHeader;
-use super::names::{Dialect, Quantity, are_alike, contradiction, number_or_text, stated};
+use super::names::{HeaderNumber, SnapshotDialect, are_alike, contradiction, number_or_text, stated};
 use crate::ReadResult;
 use crate::hdf5_file::Hdf5File;
 
@@ -47,7 +47,7 @@ impl SimulationBox {
     pub fn read(
         source: &Hdf5File,
         header: &WholeHeader,
-        dialect: Dialect,
+        dialect: SnapshotDialect,
         is_expanding: bool,
     ) -> ReadResult<Self> {
         check_types(source, header)?;
@@ -98,18 +98,18 @@ fn stretch(source: &Hdf5File, axis: &str) -> ReadResult<f64> {
 }
 
 /// Whether the box is periodic, as far as the file states it.
-fn periodic(source: &Hdf5File, dialect: Dialect) -> ReadResult<Option<bool>> {
+fn periodic(source: &Hdf5File, dialect: SnapshotDialect) -> ReadResult<Option<bool>> {
     let by_options = match dialect {
-        Dialect::Swift => None,
-        Dialect::Gadget => by_config(source),
+        SnapshotDialect::Swift => None,
+        SnapshotDialect::Gadget => by_config(source),
     };
     let by_parameter = match dialect {
-        Dialect::Swift => {
+        SnapshotDialect::Swift => {
             let text = number_or_text(source, "Parameters", "InitialConditions:periodic")?;
             text.map(|on| (on != 0.0, "Parameters/InitialConditions:periodic"))
         }
-        Dialect::Gadget => {
-            stated(source, dialect, Quantity::Periodic)?.map(|on| (on != 0.0, "PeriodicBoundariesOn"))
+        SnapshotDialect::Gadget => {
+            stated(source, dialect, HeaderNumber::Periodic)?.map(|on| (on != 0.0, "PeriodicBoundariesOn"))
         }
     };
     match (by_options, by_parameter) {

@@ -3,7 +3,7 @@
 //! One or several files. The first of several, `snap_080.0.hdf5`, stands for all of them.
 
 use super::header::{FileHeader, WholeHeader, is_hdf5};
-use super::names::{ColumnName, Dialect};
+use super::names::{ColumnName, SnapshotDialect};
 use super::part::RowReader;
 use super::scales::{dialect_of, scales};
 use crate::facts::OnePath;
@@ -167,7 +167,7 @@ fn siblings(path: &Path) -> Option<impl Fn(u64) -> PathBuf> {
 }
 
 /// The particles of a kind in a file. A problem is kept: it counts only if they take part.
-fn look(source: &Hdf5File, kind: usize, n: u64, dialect: Dialect) -> FileColumns {
+fn look(source: &Hdf5File, kind: usize, n: u64, dialect: SnapshotDialect) -> FileColumns {
     columns_of(source, kind, n, dialect)
         .unwrap_or_else(|error| FileColumns { problem: Some(error.to_string()), ..FileColumns::default() })
 }
@@ -182,7 +182,7 @@ fn has_reals(source: &Hdf5File, kind: usize, n: u64, column: ColumnName) -> bool
 }
 
 /// Checks that the shape of the positions agrees with the header.
-fn columns_of(source: &Hdf5File, kind: usize, n: u64, dialect: Dialect) -> ReadResult<FileColumns> {
+fn columns_of(source: &Hdf5File, kind: usize, n: u64, dialect: SnapshotDialect) -> ReadResult<FileColumns> {
     for column in [ColumnName::Positions, ColumnName::Velocities, ColumnName::Masses] {
         column.check_powers(source, kind, dialect)?;
     }

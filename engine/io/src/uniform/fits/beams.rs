@@ -2,8 +2,8 @@
 
 use super::cards::{BLOCK, CardValue, HeaderCards};
 use super::kept::KeptCard;
-use super::packed::{columns, number_form};
 use super::parts::FoundPart;
+use super::table_columns::{number_form, table_columns};
 use crate::ReadResult;
 use crate::source_file::SourceFile;
 
@@ -29,7 +29,7 @@ pub(super) fn of_channels(file: &SourceFile, image: &FoundPart) -> ReadResult<Op
         return Ok(None);
     }
     let Some((cards, at)) = table(file)? else { return Ok(None) };
-    let columns = columns(file, &cards)?;
+    let columns = table_columns(file, &cards)?;
     let count = |keyword: &str| Ok(cards.whole(file, keyword)?.unwrap_or(0).max(0).cast_unsigned());
     let (row, n) = (count("NAXIS1")?, count("NAXIS2")?.min(MOST));
     let numbers = |name: &str| -> ReadResult<Vec<f64>> {

@@ -13,6 +13,7 @@ mod parts;
 mod quantized;
 mod rice;
 mod stokes;
+mod table_columns;
 
 pub(super) use image::Scaling;
 pub(super) use inflated::unpacked;
@@ -74,7 +75,7 @@ fn open(path: &Path, defaults: &FieldDefaults) -> ReadResult<Uniform> {
     }
     let mut array = Uniform::new(whole, READER.name, &name, shape, values, defaults)?;
     (array.kept, array.is_unpacked) = (kept, is_unpacked);
-    array.assumptions = [
+    array.notes = [
         cells.stokes.map(|plane| format!("the plane of Stokes {plane} is taken; --stokes takes another one")),
         is_rounded.then(|| "values were rounded when the image was compressed".to_string()),
         beams.map(|beams| beams.sentence()),

@@ -7,6 +7,7 @@ use super::cards::{CardValue, HeaderCards};
 use super::parts::FoundPart;
 use super::quantized::{self, Dither};
 use super::rice;
+use super::table_columns::{TableColumns, number_form, table_columns};
 use crate::source_file::SourceFile;
 use crate::stored_array::{NumberKind, RealFormat};
 use crate::tiles::Tile;
@@ -26,7 +27,7 @@ const KNOWN: &str = "RICE_1, GZIP_1 or GZIP_2; funpack writes a plain file of ot
 /// How tiles are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Packing {
-    /// Numbers of so many bytes, in blocks of so many.
+    /// Bytes of a number, and numbers of a block.
     Rice { width: u8, block: usize },
     /// Whole numbers.
     Gzip,
@@ -82,51 +83,6 @@ pub(in crate::uniform) struct PackedTiles {
     plane: Vec<u64>,
 }
 
-/// The columns of a table by name: bytes before it in a row, and its form without the count.
-type TableColumns = BTreeMap<String, (u64, String)>;
-
-/// The columns of a binary table.
-pub(super) fn columns(file: &SourceFile, cards: &HeaderCards) -> ReadResult<TableColumns> {
-    let n = cards.whole(file, "TFIELDS")?.unwrap_or(0);
-    if !(0..=999).contains(&n) {
-        return Err(cards.bad(file, "TFIELDS", format!("{n}"), "0 to 999"));
-    }
-    let (mut all, mut at) = (TableColumns::new(), 0_u64);
-    for column in 1..=n {
-        let keyword = format!("TFORM{column}");
-        let form = cards.text(file, &keyword)?.unwrap_or_default();
-        let digits = form.len() - form.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let count: u64 = if digits == 0 { 1 } else { form[..digits].parse().unwrap_or(u64::MAX) };
-        let bytes = match form.as_bytes().get(digits) {
-            Some(b'X') => count.div_ceil(8),
-            Some(b'L' | b'B' | b'A') => count,
-            Some(b'I') => count.saturating_mul(2),
-            Some(b'J' | b'E') => count.saturating_mul(4),
-            Some(b'K' | b'D' | b'C' | b'P') => count.saturating_mul(8),
-            Some(b'M' | b'Q') => count.saturating_mul(16),
-            _ => return Err(cards.bad(file, &keyword, format!("{form:?}"), "the form of a column")),
-        };
-        let name = cards.text(file, &format!("TTYPE{column}"))?.unwrap_or_default();
-        all.insert(name.to_uppercase(), (at, form[digits..].to_string()));
-        at = at.saturating_add(bytes);
-    }
-    Ok(all)
-}
-
-/// The form of a column of numbers.
-pub(super) fn number_form(form: &str) -> Option<RealFormat> {
-    let kind = match form.as_bytes().first()? {
-        b'B' => NumberKind::Integer { bytes: 1, signed: false },
-        b'I' => NumberKind::Integer { bytes: 2, signed: true },
-        b'J' => NumberKind::Integer { bytes: 4, signed: true },
-        b'K' => NumberKind::Integer { bytes: 8, signed: true },
-        b'E' => NumberKind::F32,
-        b'D' => NumberKind::F64,
-        _ => return None,
-    };
-    Some(RealFormat { kind, big_endian: true })
-}
-
 impl ListColumn {
     fn of(columns: &TableColumns, name: &str) -> Option<Self> {
         let (at, form) = columns.get(name)?;
@@ -153,7 +109,7 @@ impl PackedTiles {
         plane: Vec<u64>,
     ) -> ReadResult<Self> {
         let cards = &part.cards;
-        let columns = columns(file, cards)?;
+        let columns = table_columns(file, cards)?;
         let whole = |keyword: &str| cards.whole(file, keyword);
         let row = whole("NAXIS1")?.unwrap_or(0).max(0).cast_unsigned();
         let rows = whole("NAXIS2")?.unwrap_or(0).max(0).cast_unsigned();
@@ -286,6 +242,35 @@ impl PackedTiles {
         let values = quantized::values(&integers, scales, dither, tile, blank);
         let is_single = self.kind == NumberKind::F32;
         Ok(values.into_iter().map(|x| if is_single { f64::from(x as f32) } else { x }).collect())
+    }
+
+    /// The tile of a place, and its index in the tile.
+    fn find(&self, place: &[u64]) -> (u64, usize) {
+        let (mut tile, mut index, mut tiles, mut numbers) = (0, 0, 1, 1);
+        for (axis, at) in place.iter().enumerate() {
+            let (size, of_tile) = (self.sizes[axis], self.tile[axis]);
+            tile += at / of_tile * tiles;
+            index += at % of_tile * numbers;
+            tiles *= size.div_ceil(of_tile);
+            numbers *= self.along(place, axis);
+        }
+        (tile, index as usize)
+    }
+
+    /// Numbers between neighbours along x in the tile of a place.
+    fn step(&self, place: &[u64]) -> usize {
+        (0..self.axes[0]).map(|axis| self.along(place, axis)).product::<u64>() as usize
+    }
+
+    /// Numbers along an axis of the tile around a place.
+    fn along(&self, place: &[u64], axis: usize) -> u64 {
+        let of_tile = self.tile[axis];
+        of_tile.min(self.sizes[axis] - place[axis] / of_tile * of_tile)
+    }
+
+    /// Numbers of the tile around a place; tiles at the ends of axes are shorter.
+    fn n_numbers(&self, place: &[u64]) -> usize {
+        (0..place.len()).map(|axis| self.along(place, axis)).product::<u64>() as usize
     }
 }
 
@@ -424,36 +409,5 @@ impl<'a> OpenTiles<'a> {
         }
         self.recent = used;
         Ok(())
-    }
-}
-
-impl PackedTiles {
-    /// The tile of a place, and its index in the tile.
-    fn find(&self, place: &[u64]) -> (u64, usize) {
-        let (mut tile, mut index, mut tiles, mut numbers) = (0, 0, 1, 1);
-        for (axis, at) in place.iter().enumerate() {
-            let (size, of_tile) = (self.sizes[axis], self.tile[axis]);
-            tile += at / of_tile * tiles;
-            index += at % of_tile * numbers;
-            tiles *= size.div_ceil(of_tile);
-            numbers *= self.along(place, axis);
-        }
-        (tile, index as usize)
-    }
-
-    /// Numbers between neighbours along x in the tile of a place.
-    fn step(&self, place: &[u64]) -> usize {
-        (0..self.axes[0]).map(|axis| self.along(place, axis)).product::<u64>() as usize
-    }
-
-    /// Numbers along an axis of the tile around a place.
-    fn along(&self, place: &[u64], axis: usize) -> u64 {
-        let of_tile = self.tile[axis];
-        of_tile.min(self.sizes[axis] - place[axis] / of_tile * of_tile)
-    }
-
-    /// Numbers of the tile around a place; tiles at the ends of axes are shorter.
-    fn n_numbers(&self, place: &[u64]) -> usize {
-        (0..place.len()).map(|axis| self.along(place, axis)).product::<u64>() as usize
     }
 }

@@ -3,6 +3,7 @@
 //! A value is `scale * (integer - random + 0.5) + zero`, with the random numbers of the standard, or `scale * integer + zero`.
 
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 /// How reals were rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +19,9 @@ const ZERO: i32 = -2_147_483_646;
 /// Numbers of the random sequence.
 const N_RANDOM: usize = 10_000;
 
-/// The random sequence of the standard, from 0 to 1.
+/// The random sequence of the standard, from 0 to 1. All tiles use it.
+static RANDOM: LazyLock<Vec<f32>> = LazyLock::new(random_sequence);
+
 fn random_sequence() -> Vec<f32> {
     const FACTOR: u64 = 16_807;
     const MODULUS: u64 = 2_147_483_647;
@@ -42,7 +45,7 @@ pub(super) fn values(
         let value = |x: &i32| if is_blank(*x) { f64::NAN } else { f64::from(*x) * scale + zero };
         return integers.iter().map(value).collect();
     };
-    let random = random_sequence();
+    let random = &*RANDOM;
     let begin = |first: usize| (random[first] * 500.0) as usize;
     let mut first = (i128::from(number) + i128::from(seed) - 1).rem_euclid(N_RANDOM as i128) as usize;
     let mut next = begin(first);
@@ -69,7 +72,7 @@ mod tests {
     /// The standard states the last of its ten thousand numbers.
     #[test]
     fn the_random_sequence_is_that_of_the_standard() {
-        let last = random_sequence()[N_RANDOM - 1];
+        let last = RANDOM[N_RANDOM - 1];
         assert_eq!(last, (1_043_618_065.0_f64 / 2_147_483_647.0) as f32);
     }
 

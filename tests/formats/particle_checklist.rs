@@ -19,7 +19,7 @@ type Contradiction = (fn(&Path), [&'static str; 2]);
 struct Sample {
     /// The name of the reader.
     reader: &'static str,
-    /// Writes a sound input into a folder, with so many particles where that can be said. The path to open, and the file that
+    /// Writes a sound input into a folder, with this number of particles where the format can have it. The path to open, and the file that
     /// holds the particles.
     write: fn(&Path, u32) -> [PathBuf; 2],
     /// The particles of a sound input, where the sample does not say.
