@@ -1,4 +1,4 @@
-//! Medians of repeated searches for groups, stage by stage, as a table for benches/results.
+//! Medians of repeated searches for groups, stage by stage, as a table for benches/results/README.md.
 //!
 //!     cargo bench --bench fof -- [particles, 2e6, or a file.npy of float32] [threads, 1] [repeats, 5] [order, as-is or morton]
 //!

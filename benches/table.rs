@@ -1,4 +1,4 @@
-//! Medians of repeated whole runs, stage by stage, as a table for benches/results.
+//! Medians of repeated whole runs, stage by stage, as a table for benches/results/README.md.
 //!
 //!     cargo bench --bench table -- [field, synthetic] [test cells, 2e6] [threads, 1] [repeats, 5]
 //!

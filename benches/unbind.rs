@@ -1,4 +1,4 @@
-//! Particles per second and core of potentials, unbinding and properties, as a table for benches/results.
+//! Particles per second and core of potentials, unbinding and properties, as a table for benches/results/README.md.
 //!
 //!     cargo bench -p inselberg-kernels --bench unbind -- [particles, 1e6] [repeats, 5]
 //!     cargo bench -p inselberg-kernels --bench unbind -- write PATH [particles, 1e5]

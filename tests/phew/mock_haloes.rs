@@ -333,7 +333,7 @@ fn host_subhalo_and_sub_subhalo_are_found_and_measured() {
     }
 }
 
-/// For benches/results: what is found of subhaloes by number of particles and by distance from the centre of the host.
+/// For benches/results/README.md: what is found of subhaloes by number of particles and by distance from the centre of the host.
 #[test]
 #[ignore = "prints tables"]
 fn recovery_of_subhaloes() {
@@ -411,7 +411,7 @@ impl PatchOfHalo {
     }
 }
 
-/// For benches/results: what limits the recovery. Patches need no unbinding, which takes most of the time with the host.
+/// For benches/results/README.md: what limits the recovery. Patches need no unbinding, which takes most of the time with the host.
 #[test]
 #[ignore = "prints tables"]
 fn limits_of_recovery() {

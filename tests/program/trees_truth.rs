@@ -1,4 +1,4 @@
-//! Merger trees of a synthetic series against its true history. The table of `benches/results` is this test with more members:
+//! Merger trees of a synthetic series against its true history. The table of docs/trees.md is this test with more members:
 //! `INSELBERG_TRUTH_MEMBERS=1e6 cargo test --release --test program trees_truth -- --nocapture`.
 
 use crate::common::room::{Room, done};
