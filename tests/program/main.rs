@@ -21,6 +21,10 @@ mod config;
 mod cosmology;
 #[cfg(feature = "hdf5")]
 mod differential;
+#[cfg(all(feature = "hdf5", feature = "plot", unix))]
+mod documented_commands;
+#[cfg(all(feature = "hdf5", feature = "plot", unix))]
+mod documented_inputs;
 mod dry_run;
 mod fof;
 #[cfg(feature = "hdf5")]
@@ -32,6 +36,7 @@ mod log;
 mod memory;
 #[cfg_attr(not(feature = "hdf5"), allow(dead_code, unused_imports))]
 mod mesh_from_particles;
+mod pages;
 mod particle_graph;
 mod phew;
 mod ranks;
