@@ -21,6 +21,7 @@ mod config;
 mod cosmology;
 #[cfg(feature = "hdf5")]
 mod differential;
+mod documented_code;
 #[cfg(all(feature = "hdf5", feature = "plot", unix))]
 mod documented_commands;
 #[cfg(all(feature = "hdf5", feature = "plot", unix))]
