@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel with an HDF5 of its own, and tests it in a fresh environment without compilers and HDF5:
+# Builds the wheel with an HDF5 of its own, checks its types, and tests it in a fresh environment without compilers and HDF5:
 #     bash python/check.sh            (the command, if it is to be compared: INSELBERG_COMMAND=target/debug/inselberg)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,6 +24,7 @@ echo "python: $(basename "$wheel"), $(du -h "$wheel" | cut -f1)"
 python3 -m venv "$place/wheel-test"
 own=$place/wheel-test/bin
 "$own/python" -m pip install --quiet "$wheel[test]" || fail "the wheel cannot be installed"
+(cd python && "$tools/mypy" --python-executable "$own/python" --cache-dir "$place/mypy" inselberg) || fail "types do not fit"
 native=$("$own/python" -c 'import inselberg._native as native; print(native.__file__)')
 if ldd "$native" | grep -iE 'hdf5|libz|hwloc|mpi'; then
     fail "the wheel links libraries of this machine"

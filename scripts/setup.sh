@@ -9,7 +9,7 @@
 #     --fortran   the compiler of the Fortran hosts
 #     --python    an environment of Python under target/tmp with swiftsimio, yt, VTK, astropy, astrodendro and ytree, which tests
 #                 read catalogues with
-#     --wheel     one with maturin and CMake, which build the Python package (python/check.sh)
+#     --wheel     one with maturin and CMake, which build the Python package, and mypy, which checks its types (python/check.sh)
 #     --venv      what environments of Python need
 #     --packaging Slurm, munge and Lmod, and an environment of Python with rattler-build, which scripts/slurm.sh and
 #                 packaging/check.sh use
@@ -34,10 +34,10 @@ make_python() {
 make_wheel_tools() {
     local place
     place="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/tmp/wheel-tools"
-    [ -x "$place/bin/maturin" ] && [ -x "$place/bin/cmake" ] && return
-    echo "setup: installing maturin and CMake into $place"
-    { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet 'maturin>=1.9,<2' cmake; } \
-        || fail "maturin and CMake cannot be installed into $place"
+    [ -x "$place/bin/maturin" ] && [ -x "$place/bin/cmake" ] && [ -x "$place/bin/mypy" ] && return
+    echo "setup: installing maturin, CMake and mypy into $place"
+    { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet 'maturin>=1.9,<2' cmake 'mypy>=1.15,<3'; } \
+        || fail "maturin, CMake and mypy cannot be installed into $place"
 }
 
 make_recipe_tools() {

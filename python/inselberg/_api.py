@@ -122,7 +122,8 @@ class Engine:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
         thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle)
         thresholds.update(significance=significance, mass=mass, min_cells=min_cells, min_particles=min_particles)
-        method = {False: None, True: "tree"}.get(unbind, unbind)
+        methods: Dict[Union[bool, str], Optional[str]] = {False: None, True: "tree"}
+        method = methods.get(unbind, unbind)
         bound: Dict[str, Any] = dict(unbind=method, properties=properties, with_members=with_members)
         bound.update(central=central, potential_from=potential_from, thermal_energy=thermal_energy)
         bound.update(softening=_softening(softening), allow_duplicate_ids=allow_duplicate_ids, gamma=gamma)

@@ -28,9 +28,9 @@ class _Member(Row):
         return int(self[self._identifiers])
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other) or self._catalogue is not other._catalogue:  # type: ignore[attr-defined]
+        if type(self) is not type(other) or self._catalogue is not other._catalogue:
             return False
-        return self._identifier() == other._identifier()  # type: ignore[attr-defined]
+        return self._identifier() == other._identifier()
 
     def __hash__(self) -> int:
         return hash((id(self._catalogue), self._identifier()))
@@ -131,7 +131,7 @@ class Catalogue:
     ) -> None:
         self._native = native
         #: The native result of the call, which knows the labels: another one for a catalogue that was gathered.
-        self._of = native if call is None else call._of
+        self._of: Any = native if call is None else call._of
         #: Whether cells or particles were handed over, which have labels.
         self._has_items = has_items
         #: Tables have the rows of this rank.
