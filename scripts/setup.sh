@@ -7,8 +7,8 @@
 #     --fuzz      the C++ compiler that the fuzzer needs
 #     --valgrind  the checker of memory
 #     --fortran   the compiler of the Fortran hosts
-#     --python    an environment of Python under target/tmp with swiftsimio, yt, VTK, astropy, astrodendro and ytree, which tests
-#                 read catalogues with
+#     --python    an environment of Python under target/tmp with swiftsimio, yt, pynbody, VTK, astropy, astrodendro and ytree, which
+#                 tests read inputs and catalogues with
 #     --wheel     one with maturin and CMake, which build the Python package, and mypy, which checks its types (python/check.sh)
 #     --venv      what environments of Python need
 #     --packaging Slurm, munge and Lmod, and an environment of Python with rattler-build, which scripts/slurm.sh and
@@ -24,11 +24,11 @@ fail() {
 make_python() {
     local place
     place="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/tmp/python"
-    "$place/bin/python" -c 'import swiftsimio, yt, vtk, astropy, astrodendro, ytree' 2>/dev/null && return
-    echo "setup: installing swiftsimio, yt, VTK, astropy, astrodendro and ytree into $place"
+    "$place/bin/python" -c 'import swiftsimio, yt, pynbody, vtk, astropy, astrodendro, ytree' 2>/dev/null && return
+    echo "setup: installing swiftsimio, yt, pynbody, VTK, astropy, astrodendro and ytree into $place"
     { python3 -m venv "$place" \
-        && "$place/bin/python" -m pip install --quiet 'swiftsimio>=12' 'yt>=4.4' 'vtk>=9.5' 'astropy>=6' 'astrodendro>=0.3' 'ytree>=3.2'; } \
-        || fail "swiftsimio, yt, VTK, astropy, astrodendro and ytree cannot be installed into $place"
+        && "$place/bin/python" -m pip install --quiet 'swiftsimio>=12' 'yt>=4.4' 'pynbody==2.8.0' 'vtk>=9.5' 'astropy>=6' 'astrodendro>=0.3' 'ytree>=3.2'; } \
+        || fail "swiftsimio, yt, pynbody, VTK, astropy, astrodendro and ytree cannot be installed into $place"
 }
 
 make_wheel_tools() {

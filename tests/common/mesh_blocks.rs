@@ -115,9 +115,13 @@ impl BlockMesh {
     /// Writes a `.phdf` file with the same grid; z is periodic.
     pub fn write_phdf(&self, path: &str, version: i32, ghosts: usize) {
         let file = patiently(|| File::create(path));
+        file.create_group("Params").expect("a group");
         let info = file.create_group("Info").expect("a group");
         scalar(&info, "OutputFormatVersion", version);
         scalar(&info, "Time", 0.25);
+        scalar(&info, "NumDims", 3);
+        scalar(&info, "NCycle", 8);
+        scalar(&info, "MaxLevel", 1);
         scalar(&info, "NumMeshBlocks", self.leaves.len() as i32);
         scalar(&info, "IncludesGhost", i32::from(ghosts > 0));
         scalar(&info, "NGhost", if ghosts > 0 { ghosts } else { 2 } as i32);

@@ -2,12 +2,7 @@
 
 /// An array of numbers of this type, by index; in C order unless `fortran`.
 pub fn npy_file(shape: &[usize], fortran: bool, descr: &str, value: impl Fn(&[usize]) -> f64) -> Vec<u8> {
-    let order = if fortran { "True" } else { "False" };
-    let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
-    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({sizes}), }}\n");
-    let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend((header.len() as u16).to_le_bytes());
-    file.extend(header.bytes());
+    let mut file = npy_header(shape, fortran, descr);
     for i in 0..shape.iter().product() {
         let (mut at, mut rest) = (vec![0; shape.len()], i);
         let fastest_first: Vec<usize> =
@@ -29,4 +24,12 @@ pub fn npy_file(shape: &[usize], fortran: bool, descr: &str, value: impl Fn(&[us
         }
     }
     file
+}
+
+/// What comes before the numbers.
+pub fn npy_header(shape: &[usize], fortran: bool, descr: &str) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({sizes}), }}\n");
+    [&b"\x93NUMPY\x01\x00"[..], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat()
 }

@@ -91,7 +91,10 @@ impl Plotfile {
         header += "0\n0\n";
         for (level, boxes) in self.boxes.iter().enumerate() {
             header += &format!("{level} {} 0.5\n9\n", boxes.len());
-            header += &"0 1\n".repeat(3 * boxes.len());
+            for (low, size) in boxes {
+                let at = |x: i64| -1.0 + 0.5 * x as f64 / factor(level) as f64;
+                (0..3).for_each(|a| header += &format!("{} {}\n", at(low[a]), at(low[a] + size[a])));
+            }
             header += &format!("Level_{level}/Cell\n");
             self.write_level(&folder.join(format!("Level_{level}")), level, first(level));
         }

@@ -1,12 +1,19 @@
-//! Programs from PyPI that open our files: swiftsimio, yt, VTK, astropy, astrodendro and ytree.
+//! Programs from PyPI that open our files and the same inputs: swiftsimio, yt, pynbody, VTK, astropy, astrodendro and ytree.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 /// What `scripts/setup.sh --python` installs.
-const PACKAGES: [&str; 6] =
-    ["swiftsimio>=12", "yt>=4.4", "vtk>=9.5", "astropy>=6", "astrodendro>=0.3", "ytree>=3.2"];
+const PACKAGES: [&str; 7] = [
+    "swiftsimio>=12",
+    "yt>=4.4",
+    "pynbody==2.8.0",
+    "vtk>=9.5",
+    "astropy>=6",
+    "astrodendro>=0.3",
+    "ytree>=3.2",
+];
 
 /// Python with these programs, if such tests were asked for: from the environment that `scripts/setup.sh --python` makes, else
 /// from one that is made here, which needs Python and the network.

@@ -24,10 +24,12 @@ type Contradiction = (fn(&Path), &'static [&'static str]);
 type Maker = fn(&Room) -> String;
 
 /// What is known of a reader.
-struct Row {
-    name: &'static str,
+pub(crate) struct Row {
+    pub name: &'static str,
     /// Makes a sound input in a folder.
-    make: Maker,
+    pub make: Maker,
+    /// One of its fields.
+    pub field: &'static str,
     /// Options that it refuses, since the input states them.
     stated: &'static [&'static str],
     /// Options that it takes.
@@ -43,10 +45,11 @@ const PERIODIC: &str = "--periodic xyz";
 const SPACING: &str = "--spacing 0.5";
 const ORIGIN: &str = "--origin 1,2,3";
 
-fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let mut rows = vec![
         Row {
             name: "RAMSES",
+            field: "density",
             make: |room| {
                 let whole = Whole::tiny([1; 3]);
                 whole
@@ -92,6 +95,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             name: "AMReX",
+            field: "density",
             make: |room| {
                 let path = room.path("plt00100");
                 Plotfile::sample().write(Path::new(&path));
@@ -108,6 +112,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             name: "NumPy array of cells",
+            field: "density",
             make: |room| {
                 let path = room.path("cube.npy");
                 fs::write(&path, npy_file(&[5, 4, 6], false, "<f8", |at| at[0] as f64)).expect("writing");
@@ -124,6 +129,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             name: "FITS",
+            field: "image",
             make: |room| {
                 let path = room.path("cube.fits");
                 let file =
@@ -167,6 +173,7 @@ fn of_hdf5() -> Vec<Row> {
     vec![
         Row {
             name: "Athena++",
+            field: "rho",
             make: |room| {
                 let path = room.path("a.athdf");
                 BlockMesh::sample().write_athdf(&path, |x| x);
@@ -189,6 +196,7 @@ fn of_hdf5() -> Vec<Row> {
         },
         Row {
             name: "Parthenon",
+            field: "density",
             make: |room| {
                 let path = room.path("p.phdf");
                 BlockMesh::sample().write_phdf(&path, 4, 2);
@@ -209,6 +217,7 @@ fn of_hdf5() -> Vec<Row> {
         },
         Row {
             name: "HDF5 array of cells",
+            field: "cells",
             make: |room| {
                 let path = room.path("box.h5");
                 let cells = ndarray::Array3::from_shape_fn((5, 4, 6), |(x, y, z)| (x + y + z) as f64);

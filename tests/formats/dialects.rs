@@ -26,7 +26,15 @@ fn snapshot(room: &Room, header: &[(&'static str, f64)]) -> PathBuf {
 }
 
 fn snapshot_of(room: &Room, kinds: &[(usize, &Kind)], header: &[(&'static str, f64)]) -> PathBuf {
-    let style = Style { header: header.to_vec(), ..Style::default() };
+    styled(room, kinds, Style { header: header.to_vec(), ..Style::default() })
+}
+
+/// One of six types, as most codes have them.
+fn of_six(room: &Room, kinds: &[(usize, &Kind)], header: &[(&'static str, f64)]) -> PathBuf {
+    styled(room, kinds, Style { header: header.to_vec(), six_kinds: true, ..Style::default() })
+}
+
+fn styled(room: &Room, kinds: &[(usize, &Kind)], style: Style) -> PathBuf {
     let path = write(Path::new(&room.path("")), kinds, &style).remove(0);
     edit(&path, |file| file.unlink("Config"));
     path
@@ -80,11 +88,9 @@ fn alike(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 1e-9, "{found}, expected {expected}");
 }
 
-#[test]
-fn gizmos_names_mean_what_gadgets_mean() {
-    let (room, other) = (Room::new(), Room::new());
-    let gadget = snapshot(&room, &[&HALF[..], &UNITS[..], &[("OmegaBaryon", 0.048)]].concat());
-    let gizmo = [
+/// A snapshot as GIZMO names things.
+pub(crate) fn gizmo(room: &Room) -> PathBuf {
+    let header = [
         ("Time", 0.5),
         ("Redshift", 1.0),
         ("ComovingIntegrationOn", 1.0),
@@ -97,7 +103,56 @@ fn gizmos_names_mean_what_gadgets_mean() {
         ("UnitVelocity_In_CGS", 1e5),
         ("Gravitational_Constant_In_Code_Inits", 43007.1),
     ];
-    let path = snapshot(&other, &gizmo);
+    of_six(room, &[(1, &clumps(60, 1))], &header)
+}
+
+/// One as EAGLE names columns and describes them.
+pub(crate) fn eagle(room: &Room) -> PathBuf {
+    let header = [&HALF[..], &[("ExpansionFactor", 0.5), ("H(z)", 4e-18), ("E(z)", 1.76)]].concat();
+    let path = of_six(room, &[(1, &clumps(60, 1))], &header);
+    let units = UNITS.into_iter().chain([("UnitTime_in_s", 3e16), ("UnitEnergy_in_cgs", 2e53)]);
+    units.for_each(|(name, value)| state(&path, "Units", name, value));
+    edit(&path, |file| {
+        let groups = ["Config", "Constants", "HashTable", "Parameters", "RuntimePars"];
+        groups.into_iter().try_for_each(|name| file.create_group(name).map(drop))
+    });
+    edit(&path, |file| {
+        file.relink("PartType1/Velocities", "PartType1/Velocity")?;
+        file.relink("PartType1/Masses", "PartType1/Mass")
+    });
+    let columns =
+        [("Coordinates", 1.0, -1.0, "U_L"), ("Velocity", 0.5, 0.0, "U_V"), ("Mass", 0.0, -1.0, "U_M")];
+    for ((name, of_a, of_h, symbol), unit) in columns.into_iter().zip([3e21, 1e5, 2e43]) {
+        let text = VarLenAscii::from_ascii(symbol).expect("a text");
+        edit(&path, |file| {
+            let column = file.dataset(&format!("PartType1/{name}"))?;
+            column.new_attr::<VarLenAscii>().create("VarDescription")?.write_scalar(&text)?;
+            let powers =
+                [("aexp-scale-exponent", of_a), ("h-scale-exponent", of_h), ("CGSConversionFactor", unit)];
+            powers.into_iter().try_for_each(|(attribute, value)| {
+                column.new_attr::<f64>().create(attribute)?.write_scalar(&value)
+            })
+        });
+    }
+    path
+}
+
+/// One as AREPO describes a long box.
+pub(crate) fn arepo(room: &Room) -> PathBuf {
+    let mut gas = clumps(20, 2);
+    gas.id.iter_mut().for_each(|id| *id += 2_000_000);
+    let header = [&HALF[..], &UNITS[..]].concat();
+    let path = of_six(room, &[(0, &gas), (1, &clumps(60, 1))], &header);
+    say(&path, "Config", "VORONOI", "");
+    state(&path, "Config", "LONG_X", 2.0);
+    path
+}
+
+#[test]
+fn gizmos_names_mean_what_gadgets_mean() {
+    let (room, other) = (Room::new(), Room::new());
+    let gadget = snapshot(&room, &[&HALF[..], &UNITS[..], &[("OmegaBaryon", 0.048)]].concat());
+    let path = gizmo(&other);
     let (ours, expected) = (header(&path), header(&gadget));
     let units = |about: &ParticleHeader| about.units.clone().expect("units");
     alike(units(&ours).length, units(&expected).length);
@@ -276,14 +331,9 @@ fn what_does_not_take_part_cannot_stop_a_run() {
 
 #[test]
 fn names_of_eagle_are_known_and_two_names_are_refused() {
-    let room = Room::new();
-    let path = snapshot(&room, &HALF);
-    let expected = velocities(&path);
-    edit(&path, |file| {
-        file.relink("PartType1/Velocities", "PartType1/Velocity")?;
-        file.relink("PartType1/Masses", "PartType1/Mass")
-    });
-    assert_eq!(velocities(&path), expected);
+    let (room, other) = (Room::new(), Room::new());
+    let (path, gadget) = (eagle(&room), snapshot(&other, &[&HALF[..], &UNITS[..]].concat()));
+    assert_eq!(velocities(&path), velocities(&gadget));
     let species = &header(&path).species[0];
     assert!(species.has_velocities && species.mass == inselberg_io::particles::MassOf::Each);
     edit(&path, |file| list(&file.group("PartType1")?, "Masses", &[1.0; 60]));
@@ -437,7 +487,7 @@ fn a_part_of_a_run_says_so() {
 }
 
 /// A cosmological snapshot of SWIFT.
-fn swift(room: &Room) -> PathBuf {
+pub(crate) fn swift(room: &Room) -> PathBuf {
     let path = snapshot(room, &TIME);
     say(&path, "Header", "Code", "SWIFT");
     let cosmology = [

@@ -1,6 +1,5 @@
 //! Gadget's binary snapshots in every variant and with every damage, written from the description of the format.
 
-use crate::common::python::python;
 use crate::common::room::{Room, done};
 use inselberg_io::catalogue::{Values, read};
 use inselberg_io::particles::{
@@ -8,28 +7,27 @@ use inselberg_io::particles::{
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const N_TYPES: usize = 6;
 
 /// How a snapshot is written.
 #[derive(Debug, Clone)]
 pub(crate) struct Variant {
-    is_big: bool,
-    has_labels: bool,
-    is_double: bool,
-    has_wide_ids: bool,
+    pub is_big: bool,
+    pub has_labels: bool,
+    pub is_double: bool,
+    pub has_wide_ids: bool,
     /// Particles by type, in each file.
-    files: Vec<[u32; N_TYPES]>,
+    pub files: Vec<[u32; N_TYPES]>,
     /// A type whose mass is in the header.
-    in_table: Option<usize>,
+    pub in_table: Option<usize>,
     /// The last block is the one with this number: 0 for positions.
-    last: usize,
-    time: f64,
+    pub last: usize,
+    pub time: f64,
     /// Whether the header is Gadget-4's own.
-    is_gadget_4: bool,
+    pub is_gadget_4: bool,
     /// Whether two blocks of integers come before the masses, as in GIZMO.
-    is_gizmo: bool,
+    pub is_gizmo: bool,
 }
 
 impl Variant {
@@ -505,35 +503,4 @@ fn contradictions_are_named() {
     totals[4 + 96] ^= 1;
     fs::write(&single[0], &totals).expect("written");
     refused(&single, &["particles of type 0 in all files; expected 3, the sum over 1 files"]);
-}
-
-/// The same particles, read by yt.
-#[test]
-fn yt_reads_the_same_particles() {
-    let Some(python) = python() else { return };
-    for variant in variants()
-        .into_iter()
-        .filter(|v| v.last == usize::MAX && v.in_table.is_some() && !v.is_double && v.is_plain())
-    {
-        let room = Room::new();
-        let path = variant.write(Path::new(&room.path(""))).remove(0);
-        let script = "import sys, yt; yt.set_log_level(50); ds = yt.load(sys.argv[1], long_ids=sys.argv[2] == '1'); ad = ds.all_data()\n\
-                      for kind in ('Gas', 'Halo', 'Stars'):\n    \
-                          rows = sorted(zip(ad[kind, 'ParticleIDs'].d, ad[kind, 'Coordinates'].d.tolist(), ad[kind, 'Mass'].d if kind != 'Halo' else ad[kind, 'Mass'].d))\n    \
-                          print(';'.join(f'{int(i)} {x[0]:.6f} {x[1]:.6f} {x[2]:.6f}' for i, x, m in rows))";
-        let wide = if variant.has_wide_ids { "1" } else { "0" };
-        let out = Command::new(&python).args(["-c", script]).arg(&path).arg(wide).output().expect("Python");
-        assert!(out.status.success(), "{variant:?}: {}", String::from_utf8_lossy(&out.stderr));
-        let input = open_particles(&[path]).expect("sound");
-        let line = |species: usize| {
-            let found = read_all(&*input, species);
-            let row = |i: usize| {
-                let [x, y, z] = found.position.get(i);
-                format!("{} {x:.6} {y:.6} {z:.6}", found.id.as_ref().expect("requested")[i])
-            };
-            (0..found.position.len()).map(row).collect::<Vec<_>>().join(";")
-        };
-        let lines: String = (0..3).map(|species| line(species) + "\n").collect();
-        assert_eq!(String::from_utf8_lossy(&out.stdout), lines, "{variant:?}");
-    }
 }

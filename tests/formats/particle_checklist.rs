@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 type Contradiction = (fn(&Path), [&'static str; 2]);
 
 /// What a reader is tried with.
-struct Sample {
+pub(crate) struct Sample {
     /// The name of the reader.
-    reader: &'static str,
+    pub reader: &'static str,
     /// Writes a sound input into a folder, with this number of particles where the format can have it. The path to open, and the file that
     /// holds the particles.
-    write: fn(&Path, u32) -> [PathBuf; 2],
+    pub write: fn(&Path, u32) -> [PathBuf; 2],
     /// The particles of a sound input, where the sample does not say.
     n: Option<u64>,
     /// Damages that contradict what an input states, with the two statements of each.
@@ -54,15 +54,16 @@ fn plain(folder: &Path, name: &str, bytes: Vec<u8>) -> [PathBuf; 2] {
 }
 
 fn snapshot(folder: &Path, n: u32) -> [PathBuf; 2] {
-    let header = vec![("Time", 0.5), ("Redshift", 1.0), ("Omega0", 0.3), ("HubbleParam", 0.7)];
+    let header =
+        vec![("Time", 0.5), ("Redshift", 1.0), ("Omega0", 0.3), ("OmegaLambda", 0.7), ("HubbleParam", 0.7)];
     let mut gas = clumps(20, 2);
     gas.id.iter_mut().for_each(|id| *id += 2_000_000);
-    let style = Style { header, ..Style::default() };
+    let style = Style { header, six_kinds: true, ..Style::default() };
     let path = write(folder, &[(0, &gas), (1, &clumps(n as usize, 1))], &style).remove(0);
     [path.clone(), path]
 }
 
-fn samples() -> Vec<Sample> {
+pub(crate) fn samples() -> Vec<Sample> {
     const PLAIN: Sample = Sample {
         reader: "",
         write: |_, _| unreachable!("each sample has its own"),
