@@ -16,7 +16,7 @@ mod random;
 use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
 use inselberg::fof::{FofConfig, LinkingLength, run_fof};
-use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, Units};
+use inselberg::{BoundRequest, Cosmology, PropertyChoice, Units};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::ReadResult;
 use inselberg_io::particles::{
@@ -135,9 +135,9 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let n = args.first().map_or(2e6, |n| n.parse::<f64>().expect("a number of particles")) as u64;
     let (unbind, properties) = match args.get(1).map(String::as_str) {
-        Some("so") => (Some(PotentialChoice::Tree), PropertyChoice::All),
-        Some("spheres") => (None, PropertyChoice::Spheres),
-        _ => (Some(PotentialChoice::Tree), PropertyChoice::Bound),
+        Some("so") => (true, PropertyChoice::All),
+        Some("spheres") => (false, PropertyChoice::Spheres),
+        _ => (true, PropertyChoice::Bound),
     };
     let fewest = args.get(2).filter(|word| *word == "whole").map(|_| u64::MAX);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
@@ -146,7 +146,7 @@ fn main() {
     let bound = BoundRequest {
         unbind,
         properties,
-        with_members: unbind.is_some(),
+        with_members: unbind,
         spanning: SpanRules { fewest, ..SpanRules::default() },
         ..BoundRequest::default()
     };

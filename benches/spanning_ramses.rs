@@ -102,7 +102,8 @@ fn config(fewest: Option<u64>) -> PhewConfig {
         with_cells: false,
         with_particles: false,
         bound: BoundRequest {
-            unbind: Some(PotentialChoice::Ramses),
+            unbind: true,
+            potential: PotentialChoice::Ramses,
             properties: PropertyChoice::Bound,
             with_members: true,
             spanning: SpanRules { fewest, ..SpanRules::default() },

@@ -3,6 +3,7 @@
 use crate::bound::BoundError;
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
+use inselberg_io::params::ParamError;
 use inselberg_io::particles::MissingMasses;
 use inselberg_io::reserve::OutOfMemory;
 use inselberg_kernels::bound::MemberError;
@@ -136,25 +137,12 @@ pub enum RunError {
         /// Where none is known.
         why: String,
     },
+    /// A parameter that is out of range or does not go with another one.
+    #[error(transparent)]
+    Parameter(#[from] ParamError),
     /// A density threshold below 0 where there is no difference, or no field of cells.
     #[error("density threshold {0}: expected 0 or more, or a relevance by difference in a field of cells")]
     NegativeThreshold(f64),
-    /// A threshold of voids that is no density, ratio or length.
-    #[error("{name} {value}: expected a finite number, above 0 for a density")]
-    VoidThreshold {
-        /// Which one.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-    },
-    /// A wall that is denser than all members.
-    #[error("wall threshold {wall} is above the density threshold {density}; expected at most that")]
-    WallAboveDensity {
-        /// The wall threshold.
-        wall: f64,
-        /// The density threshold.
-        density: f64,
-    },
     /// What is bound is asked for of a field that is no density.
     #[error("density threshold {0}: properties of particles and gas need densities; expected 0 or more")]
     MassesBelowZero(f64),
@@ -171,15 +159,6 @@ pub enum RunError {
         /// The upper corner.
         high: [f64; 3],
     },
-    /// RAMSES knows ratios only.
-    #[error(
-        "persistence by difference with the rules of RAMSES; expected a ratio of peak to saddle density, or the rules of \
-         the paper"
-    )]
-    RatioOnly,
-    /// RAMSES tells no noise by significance.
-    #[error("a significance threshold with the rules of RAMSES; expected none, or the rules of the paper")]
-    SignificanceOfRamses,
     /// Cells have no shot noise.
     #[error(
         "a significance threshold for `{field}`; expected a density that is made of particles, or no such threshold"
@@ -188,11 +167,6 @@ pub enum RunError {
         /// The density.
         field: String,
     },
-    /// RAMSES's unbinding belongs to its clumps.
-    #[error(
-        "RAMSES's unbinding with the rules of the paper; expected the rules of RAMSES, or another potential"
-    )]
-    PotentialOfRamses,
     /// RAMSES's unbinding needs its cells and code units.
     #[error(
         "RAMSES's unbinding on a mesh that particles make; expected the cells of an output, or another potential"

@@ -144,11 +144,13 @@ pub use api::engine::{Engine, EngineBuilder};
 pub use api::groups::{FofGroups, GroupId};
 pub use api::hook::Progress;
 pub use api::opened::{OpenParticles, OpenSnapshot};
-pub use api::params::{FofParams, Linking, PhewParams};
-pub use api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
+pub use api::params::{
+    FieldDefaults, FofParams, Linking, LinkingTypes, NewThresholds, NewVoidThresholds, ParamError, ParamKind,
+    Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, Topic, TreeParams,
+};
 pub use api::particles::ParticleColumns;
 pub use api::tree_objects::{TreeColumns, TreeObject};
-pub use api::trees::{MergerTree, TreeParams};
+pub use api::trees::MergerTree;
 pub use api::voids::Voids;
 pub use bound::{
     BoundRequest, CentralChoice, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes,

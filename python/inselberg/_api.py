@@ -8,6 +8,16 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Opti
 from . import _native, _ranks
 from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue, VoidCatalogue
 from ._errors import InvalidArgumentError
+from ._options import has_keywords, split, texts
+from ._parameters import (
+    CellsOptions,
+    FofOptions,
+    FofTypesOptions,
+    ParticlesOptions,
+    PhewOptions,
+    TreeOptions,
+    VoidsOptions,
+)
 from ._progress import reporting
 from ._sources import (
     BoxOptions,
@@ -31,32 +41,6 @@ if TYPE_CHECKING:
 _Made = TypeVar("_Made")
 
 
-class PhewOptions(TypedDict, total=False):
-    """Keywords of PHEW."""
-
-    density: Optional[float]
-    relevance: Optional[float]
-    difference: Optional[float]
-    saddle: Optional[float]
-    mass: float
-    rules: str
-    velocity: Any
-    mass_density: Any
-    name: str
-    with_cells: bool
-    with_particles: bool
-    unbind: Union[bool, str]
-    properties: str
-    with_members: bool
-    central: str
-    potential_from: str
-    thermal_energy: bool
-    softening: Union[None, float, Mapping[str, float]]
-    allow_duplicate_ids: bool
-    gamma: Optional[float]
-    progress: Any
-
-
 class CellOptions(PhewOptions, BoxOptions):
     """Keywords of PHEW and of the box."""
 
@@ -65,13 +49,6 @@ class _Later(NamedTuple):
     """A source that is made within a call, so that all ranks hear of a failure."""
 
     make: Callable[[], Cells]
-
-
-def _softening(given: Union[None, float, Mapping[str, float]]) -> Optional[str]:
-    """Softening lengths as the command takes them."""
-    if isinstance(given, Mapping):
-        return ",".join(f"{name}={float(length)!r}" for name, length in given.items())
-    return None if given is None else repr(float(given))
 
 
 class Engine:
@@ -88,116 +65,80 @@ class Engine:
         self._place = _ranks.place(comm)
         self._has_ranks = comm is not None
 
+    @has_keywords(PhewOptions)
     def phew(
         self,
         source: Union[Source, _Later],
         field: Any = None,
         /,
         *,
-        density: Optional[float] = None,
-        relevance: Optional[float] = None,
-        difference: Optional[float] = None,
-        significance: Optional[float] = None,
-        saddle: Optional[float] = None,
-        mass: float = 0.0,
-        min_cells: int = 0,
-        min_particles: int = 0,
-        rules: str = "paper",
         velocity: Any = None,
         mass_density: Any = None,
         name: str = "density",
-        with_cells: bool = False,
-        with_particles: bool = False,
-        unbind: Union[bool, str] = False,
-        properties: str = "basic",
-        with_members: bool = False,
-        central: str = "heaviest",
-        potential_from: str = "all",
-        thermal_energy: bool = True,
-        softening: Union[None, float, Mapping[str, float]] = None,
-        allow_duplicate_ids: bool = False,
-        gamma: Optional[float] = None,
         progress: Any = None,
+        **options: Unpack[PhewOptions],
     ) -> ClumpCatalogue:
         """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
-        thresholds = dict(density=density, relevance=relevance, difference=difference, saddle=saddle)
-        thresholds.update(significance=significance, mass=mass, min_cells=min_cells, min_particles=min_particles)
-        methods: Dict[Union[bool, str], Optional[str]] = {False: None, True: "tree"}
-        method = methods.get(unbind, unbind)
-        bound: Dict[str, Any] = dict(unbind=method, properties=properties, with_members=with_members)
-        bound.update(central=central, potential_from=potential_from, thermal_energy=thermal_energy)
-        bound.update(softening=_softening(softening), allow_duplicate_ids=allow_duplicate_ids, gamma=gamma)
-        options: Dict[str, Any] = dict(thresholds, rules=rules, **bound)
-        options.update(with_cells=with_cells, with_particles=with_particles)
         arrays = dict(velocity=velocity, mass_density=mass_density)
+        given = texts(PhewOptions, options)
         sources = []
 
         def request() -> Any:
             made = source.make() if isinstance(source, _Later) else source
             sources.append(made)
             if isinstance(made, Cells):
-                return _request_on_cells(made, field, options, name, **arrays)
+                return _request_on_cells(made, field, given, name, **arrays)
             if any(given is not None for given in arrays.values()):
                 raise InvalidArgumentError("velocity or mass_density for an output; expected them for cells only")
-            return _request_on_disk(made, field, options)
+            return _request_on_disk(made, field, given)
 
         found = self._run(request, progress)
         cells = sources[0] if isinstance(sources[0], Cells) else None
         shape = None if cells is None else cells._shape
         return ClumpCatalogue(found, has_items=cells is not None, shape=shape, place=self._place)
 
+    @has_keywords(FofOptions)
     def fof(
         self,
         source: Any,
         /,
         *,
         box: Optional[float] = None,
-        ratio: Optional[float] = None,
-        length: Optional[float] = None,
-        min_size: int = 20,
         progress: Any = None,
         **options: Any,
     ) -> GroupCatalogue:
         """Friends-of-friends of positions, or of particles on disk. Parameters as in :func:`fof`."""
-        linking: Dict[str, Any] = {"ratio": ratio, "length": length, "min_size": min_size}
-        linking.update(properties=None, potential="tree", with_members=False, softening=None)
-        if ratio is None and length is None:
-            linking["ratio"] = 0.2
         is_on_disk = isinstance(source, Particles)
         make = _groups_on_disk if is_on_disk else _groups_of_positions
-        found = self._run(lambda: make(source, box, linking, **options), progress)
+        found = self._run(lambda: make(source, box, **options), progress)
         return GroupCatalogue(found, has_items=not is_on_disk, place=self._place)
 
+    @has_keywords(VoidsOptions)
     def voids(
         self,
         source: Union[Particles, ParticleGraph],
         /,
         *,
-        relevance: float = 2.0,
-        wall: Optional[float] = 0.2,
-        density: Optional[float] = None,
-        min_radius: float = 0.0,
-        min_particles: int = 0,
-        with_particles: bool = False,
         progress: Any = None,
+        **options: Unpack[VoidsOptions],
     ) -> VoidCatalogue:
         """Voids among particles on disk. Parameters as in :func:`voids`."""
-        options: Dict[str, Any] = dict(relevance=relevance, wall=wall, density=density)
-        options.update(min_radius=min_radius, min_particles=min_particles, with_particles=with_particles)
+        given = texts(VoidsOptions, options)
 
         def request() -> Any:
-            graph = source.graph(neighbours=32) if isinstance(source, Particles) else source
+            graph = ParticleGraph(source, {}) if isinstance(source, Particles) else source
             if not isinstance(graph, ParticleGraph):
                 message = f"{type(source).__name__} instead of particles; expected opened particles or their graph"
                 raise InvalidArgumentError(message)
-            return _native.Request.voids(graph.particles._native, graph.options, options)
+            return _native.Request.voids(graph.particles._native, graph.options, given)
 
         return VoidCatalogue(self._run(request, progress), place=self._place)
 
-    def trees(self, *, gap: int = 4, tracers: int = 40, orphans: bool = True) -> MergerTree:
+    @has_keywords(TreeOptions)
+    def trees(self, **options: Unpack[TreeOptions]) -> MergerTree:
         """Over ranks collective: an empty merger tree. Parameters as in :func:`trees`."""
-        options = dict(gap=gap, tracers=tracers, orphans=bool(orphans))
-        return MergerTree(self._run(lambda: _native.Request.tree(options)), self._run)
+        given = texts(TreeOptions, options)
+        return MergerTree(self._run(lambda: _native.Request.tree(given)), self._run)
 
     def agree(self, make: Callable[[], _Made], /) -> _Made:
         """Over ranks collective: what ``make`` returns on this rank. If it raises on one rank, all ranks raise that.
@@ -264,7 +205,6 @@ def _request_on_disk(source: Source, field: Any, options: Dict[str, Any]) -> Any
 def _groups_of_positions(
     positions: Any,
     box: Optional[float],
-    linking: Dict[str, Any],
     *,
     ids: Any = None,
     masses: Any = None,
@@ -274,11 +214,12 @@ def _groups_of_positions(
     time: float = 0.0,
     units: Optional[Sequence[float]] = None,
     cosmology: Optional[Sequence[float]] = None,
+    **options: Unpack[FofOptions],
 ) -> Any:
     return _native.Request.fof(
         vectors(positions),
         geometry(1.0 if box is None else box, coarse, box is not None, time, units, cosmology),
-        linking,
+        texts(FofOptions, options),
         ids=None if ids is None else array(ids),
         masses=None if masses is None else array(masses),
         velocities=None if velocities is None else vectors(velocities),
@@ -286,23 +227,9 @@ def _groups_of_positions(
     )
 
 
-def _groups_on_disk(
-    particles: Particles,
-    box: Optional[float],
-    linking: Dict[str, Any],
-    *,
-    linking_types: Sequence[int] = (1,),
-    attaching_types: Sequence[int] = (),
-    is_open: bool = False,
-    properties: Optional[str] = None,
-    potential: str = "tree",
-    with_members: bool = False,
-    softening: Optional[float] = None,
-) -> Any:
-    linking.update(properties=properties, potential=potential, with_members=with_members, softening=softening)
-    side = None if box is None else float(box)
-    types = dict(linking=list(linking_types), attaching=list(attaching_types), side=side, is_open=is_open)
-    return _native.Request.fof_particles(particles._native, types, linking)
+def _groups_on_disk(particles: Particles, box: Optional[float], **options: Any) -> Any:
+    given, types = split([FofOptions, FofTypesOptions], options if box is None else dict(options, box=box))
+    return _native.Request.fof_particles(particles._native, types, given)
 
 
 def _engine(threads: Optional[int], comm: Any) -> Engine:
@@ -321,24 +248,35 @@ def _check_threads(wanted: Optional[int], kept: Optional[int]) -> None:
         raise InvalidArgumentError(message)
 
 
-def open(path: Union[str, "os.PathLike[str]"], *, comm: Any = None) -> Snapshot:  # noqa: A001
-    """An output with cells, by its headers: a folder of RAMSES. :func:`phew` reads the rest.
+@has_keywords(CellsOptions)
+def open(  # noqa: A001
+    path: Union[str, "os.PathLike[str]"], *, comm: Any = None, **options: Unpack[CellsOptions]
+) -> Snapshot:
+    """An output with cells, by its headers. :func:`phew` reads the rest.
 
+    Options are values for what the input leaves open, such as ``periodic="xyz"``: docs/parameters.md lists them.
     With ``comm`` collective over a communicator of mpi4py: its first rank reads the headers for all.
     """
     engine = Engine(1) if comm is None else _engine(None, comm)
-    return Snapshot(engine._run(lambda: _native.Request.open(os.fspath(path))), os.fspath(path))
+    given = texts(CellsOptions, options)
+    return Snapshot(engine._run(lambda: _native.Request.open(os.fspath(path), given)), os.fspath(path))
 
 
-def open_particles(*paths: Union[str, "os.PathLike[str]"], comm: Any = None) -> Particles:
+@has_keywords(ParticlesOptions)
+def open_particles(
+    *paths: Union[str, "os.PathLike[str]"], comm: Any = None, **options: Unpack[ParticlesOptions]
+) -> Particles:
     """Particles in the files of one input, by their headers: SWIFT, Gadget, RAMSES, or a plain array.
 
+    Options are values for what the input leaves open, such as ``unit_length=3.085678e24``: docs/parameters.md lists them.
     ``comm`` as in :func:`open`.
     """
+    given = texts(ParticlesOptions, options)
     engine, names = Engine(1) if comm is None else _engine(None, comm), [os.fspath(path) for path in paths]
-    return Particles(engine._run(lambda: _native.Request.open_particles(names)), names)
+    return Particles(engine._run(lambda: _native.Request.open_particles(names, given)), names)
 
 
+@has_keywords(PhewOptions)
 def phew(
     source: Source,
     field: Any = None,
@@ -385,27 +323,16 @@ def phew(
     return _engine(threads, comm).phew(source, field, **options)
 
 
+@has_keywords(PhewOptions, BoxOptions)
 def phew_cells(
     levels: Any,
     positions: Any,
     field: Any,
     /,
     *,
-    density: float,
-    relevance: Optional[float] = None,
-    difference: Optional[float] = None,
-    saddle: Optional[float] = None,
-    mass: float = 0.0,
-    min_cells: int = 0,
-    rules: str = "paper",
-    velocity: Any = None,
-    mass_density: Any = None,
-    name: str = "density",
-    with_cells: bool = False,
     threads: Optional[int] = None,
     comm: Any = None,
-    progress: Any = None,
-    **box: Unpack[BoxOptions],
+    **options: Unpack[CellOptions],
 ) -> ClumpCatalogue:
     """Clumps and haloes of leaf cells, in any order.
 
@@ -438,24 +365,12 @@ def phew_cells(
     ``progress``
         True, False, a function of (stage, done, work), or None: a line on a terminal or in a notebook.
     """
-    return _engine(threads, comm).phew(
-        _Later(lambda: Cells.leaves(levels, positions, threads=threads, **box)),
-        field,
-        density=density,
-        relevance=relevance,
-        difference=difference,
-        saddle=saddle,
-        mass=mass,
-        min_cells=min_cells,
-        rules=rules,
-        velocity=velocity,
-        mass_density=mass_density,
-        name=name,
-        with_cells=with_cells,
-        progress=progress,
-    )
+    box, others = _split(options)
+    cells = _Later(lambda: Cells.leaves(levels, positions, threads=threads, **box))
+    return _engine(threads, comm).phew(cells, field, **others)
 
 
+@has_keywords(PhewOptions, BoxOptions)
 def phew_octs(
     levels: Any,
     positions: Any,
@@ -473,6 +388,7 @@ def phew_octs(
     return _engine(threads, comm).phew(cells, field, **others)
 
 
+@has_keywords(PhewOptions, BoxOptions)
 def phew_grid(
     field: Any,
     /,
@@ -494,6 +410,7 @@ def phew_grid(
     return _engine(threads, comm).phew(cells, field, **others)
 
 
+@has_keywords(FofOptions, FofTypesOptions)
 def fof(source: Any, /, *, threads: Optional[int] = None, comm: Any = None, **options: Any) -> GroupCatalogue:
     """Friends-of-friends groups of particles.
 
@@ -535,6 +452,7 @@ def fof(source: Any, /, *, threads: Optional[int] = None, comm: Any = None, **op
     return _engine(threads, comm).fof(source, **options)
 
 
+@has_keywords(VoidsOptions)
 def voids(
     source: Union[Particles, ParticleGraph], /, *, threads: Optional[int] = None, comm: Any = None, **options: Any
 ) -> VoidCatalogue:
@@ -558,8 +476,9 @@ def voids(
     return _engine(threads, comm).voids(source, **options)
 
 
+@has_keywords(TreeOptions)
 def trees(
-    *, gap: int = 4, tracers: int = 40, orphans: bool = True, threads: Optional[int] = None, comm: Any = None
+    *, threads: Optional[int] = None, comm: Any = None, **options: Unpack[TreeOptions]
 ) -> MergerTree:
     """An empty merger tree, to which outputs are added one after another. It keeps tracers from call to call.
 
@@ -572,7 +491,7 @@ def trees(
     ``threads``, ``comm``
         As in :func:`phew_cells`.
     """
-    return _engine(threads, comm).trees(gap=gap, tracers=tracers, orphans=orphans)
+    return _engine(threads, comm).trees(**options)
 
 
 def read_catalogue(path: Union[str, "os.PathLike[str]"]) -> Catalogue:

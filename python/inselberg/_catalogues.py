@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import html
 import os
-from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
 from ._errors import InvalidArgumentError
+from ._options import has_keywords, texts
+from ._parameters import RecutOptions, RecutVoidsOptions
 from ._ranks import Place
 from ._sources import Particles
 from ._tables import Column, Row, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 
 class _Member(Row):
@@ -325,22 +331,13 @@ class ClumpCatalogue(Catalogue):
         # The row of an identifier may be on another rank.
         return int(owner) if self._place.n_ranks > 1 else int(self.clump(owner)["id"])
 
-    def recut(
-        self,
-        *,
-        relevance: Optional[float] = None,
-        difference: Optional[float] = None,
-        significance: Optional[float] = None,
-        saddle: Optional[float] = None,
-        mass: Optional[float] = None,
-        min_cells: Optional[int] = None,
-    ) -> "ClumpCatalogue":
+    @has_keywords(RecutOptions)
+    def recut(self, **options: Unpack[RecutOptions]) -> "ClumpCatalogue":
         """The catalogue of a run with other thresholds, from the tree alone. None keeps a threshold. Over ranks collective."""
-        options = {"relevance": relevance, "difference": difference, "significance": significance}
-        options.update(saddle=saddle, mass=mass, min_cells=min_cells)
+        given = texts(RecutOptions, options)
         # The call's own result finds new labels; rows alone do not.
         has_items = self._has_items and self._of is self._native
-        return ClumpCatalogue(self._native.recut(options), has_items, self._shape, self._place)
+        return ClumpCatalogue(self._native.recut(given), has_items, self._shape, self._place)
 
     def plot(self, axis: int = 2, ax: Any = None, **style: Any) -> Any:
         """Peaks of the clumps along one axis as circles, larger by mass and coloured by halo. Needs matplotlib."""
@@ -431,22 +428,16 @@ class VoidCatalogue(Catalogue):
         """One row per zone before noise is removed."""
         return self["tree"]
 
-    def recut(
-        self,
-        *,
-        relevance: Optional[float] = None,
-        wall: Optional[float] = None,
-        min_radius: Optional[float] = None,
-        min_particles: Optional[int] = None,
-    ) -> "VoidCatalogue":
+    @has_keywords(RecutVoidsOptions)
+    def recut(self, **options: Unpack[RecutVoidsOptions]) -> "VoidCatalogue":
         """The catalogue of a run with other thresholds, from the tree alone. None keeps a threshold.
 
         It lacks densities of cores and walls, which need the particles. Over ranks all rows are needed, from :meth:`gather`.
         """
         self._check_all_rows("a new cut of voids")
-        options = dict(relevance=relevance, wall=wall, min_radius=min_radius, min_particles=min_particles)
+        given = texts(RecutVoidsOptions, options)
         stored = self._native if hasattr(self._native, "recut_voids") else self._native.gather(0)
-        return VoidCatalogue(stored.recut_voids(options))
+        return VoidCatalogue(stored.recut_voids(given))
 
     def plot(self, axis: int = 2, ax: Any = None, **style: Any) -> Any:
         """Centres of the voids along one axis as circles, larger by volume. Needs matplotlib."""

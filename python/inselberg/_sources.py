@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
 
 import numpy as np
 
 from . import _native
 from ._errors import InvalidArgumentError
+from ._options import has_keywords, texts
+from ._parameters import GraphOptions, MeshOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 
 class Units(NamedTuple):
@@ -176,14 +182,14 @@ class ParticleMesh(NamedTuple):
     """Particles with the mesh that PHEW makes of them (:meth:`Particles.mesh`)."""
 
     particles: "Particles"
-    options: Dict[str, Any]
+    options: Dict[str, str]
 
 
 class ParticleGraph(NamedTuple):
     """Particles linked to their nearest neighbours (:meth:`Particles.graph`)."""
 
     particles: "Particles"
-    options: Dict[str, Any]
+    options: Dict[str, str]
 
 
 class Particles:
@@ -200,39 +206,23 @@ class Particles:
         #: The number of particles of each species.
         self.species: Dict[str, int] = about["species"]
 
-    def mesh(
-        self,
-        *,
-        m_refine: int = 8,
-        level_min: Optional[int] = None,
-        level_max: int = 20,
-        types: Sequence[int] = (1,),
-        box: Optional[float] = None,
-    ) -> ParticleMesh:
+    @has_keywords(MeshOptions)
+    def mesh(self, **options: Unpack[MeshOptions]) -> ParticleMesh:
         """The mesh for :func:`phew`. Cells with more than ``m_refine`` particles are split, from level ``level_min`` on.
 
-        ``types`` has the numbers of Gadget: 0 gas, 1 dark matter, 4 stars, 5 black holes. ``box`` is the side of the box of
+        ``particle_types`` has the numbers of Gadget: 0 gas, 1 dark matter, 4 stars, 5 black holes. ``box`` is the side of the box of
         inputs that state none.
         """
-        side = None if box is None else float(box)
-        options = dict(m_refine=m_refine, level_min=level_min, level_max=level_max, types=list(types), side=side)
-        return ParticleMesh(self, options)
+        return ParticleMesh(self, texts(MeshOptions, options))
 
-    def graph(
-        self,
-        *,
-        neighbours: int = 16,
-        given_density: bool = False,
-        types: Sequence[int] = (1,),
-        box: Optional[float] = None,
-    ) -> ParticleGraph:
+    @has_keywords(GraphOptions)
+    def graph(self, **options: Unpack[GraphOptions]) -> ParticleGraph:
         """The graph for :func:`phew` and :func:`voids`: each particle with its nearest neighbours, 1 to 254.
 
-        ``given_density``: densities are those of the input, as SPH codes store them for gas. ``types`` and ``box`` as in :meth:`mesh`.
+        By default 16 for clumps and 32 for voids. ``given_density``: densities are those of the input, as SPH codes store them for
+        gas. ``particle_types`` and ``box`` as in :meth:`mesh`.
         """
-        side = None if box is None else float(box)
-        options = dict(neighbours=neighbours, given_density=given_density, types=list(types), side=side)
-        return ParticleGraph(self, options)
+        return ParticleGraph(self, texts(GraphOptions, options))
 
     def __repr__(self) -> str:
         species = ", ".join(f"{n} {name}" for name, n in self.species.items())

@@ -5,15 +5,13 @@ use crate::arrays::{NumPyArray, Scalars, Vectors};
 use crate::cells::{CellValues, NativeCells};
 use crate::engine::SharedEngine;
 use crate::errors;
-use crate::options::{
-    BoxOptions, FofOptions, GraphOptions, MeshOptions, PhewOptions, TypeOptions, VoidOptions, field_choice,
-};
+use crate::options::{BoxOptions, GivenTexts, filled, params};
 use crate::results::{NativeClumps, NativeGroups, NativeVoids};
 use crate::snapshots::{NativeParticles, NativeSnapshot};
-use crate::trees::{FoundObjects, NativeTree, ObjectArrays, TreeOptions};
+use crate::trees::{FoundObjects, NativeTree, ObjectArrays};
 use inselberg::{
-    CellFields, Clumps, Engine, Error, FofGroups, MergerTree, OpenParticles, OpenSnapshot, ParticleColumns,
-    Voids,
+    CellFields, Clumps, Engine, Error, FieldChoice, FofGroups, FofParams, LinkingTypes, MergerTree,
+    OpenParticles, OpenSnapshot, ParticleColumns, ParticleGraphParams, ParticleMeshParams, PhewParams, Voids,
 };
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -79,12 +77,12 @@ impl NativeRequest {
         py: Python<'_>,
         cells: &NativeCells,
         field: &NumPyArray<'_>,
-        options: PhewOptions,
+        options: GivenTexts,
         velocity: Option<[NumPyArray<'_>; 3]>,
         mass_density: Option<NumPyArray<'_>>,
         name: &str,
     ) -> PyResult<Self> {
-        let params = errors::raised(py, Some(options.params()))?;
+        let params: PhewParams = errors::raised(py, Some(params(&options)))?;
         let values = |what: &str, array: &NumPyArray<'_>| CellValues::new(what, array, cells.grid);
         let field = values(name, field)?;
         let velocity = velocity.map(|axes| -> PyResult<[CellValues; 3]> {
@@ -112,9 +110,10 @@ impl NativeRequest {
         py: Python<'_>,
         snapshot: &NativeSnapshot,
         field: &str,
-        options: PhewOptions,
+        options: GivenTexts,
     ) -> PyResult<Self> {
-        let (params, field) = (errors::raised(py, Some(options.params()))?, field_choice(field));
+        let (params, field): (PhewParams, _) =
+            (errors::raised(py, Some(params(&options)))?, FieldChoice::from(field));
         let snapshot = Arc::clone(&snapshot.0);
         Ok(Self::new(move |engine| {
             engine.phew_snapshot(&snapshot, &field, &params).map(RequestAnswer::Clumps)
@@ -126,10 +125,11 @@ impl NativeRequest {
     fn phew_particles(
         py: Python<'_>,
         particles: &NativeParticles,
-        mesh: MeshOptions,
-        options: PhewOptions,
+        mesh: GivenTexts,
+        options: GivenTexts,
     ) -> PyResult<Self> {
-        let (params, mesh) = (errors::raised(py, Some(options.params()))?, mesh.params());
+        let (params, mesh): (PhewParams, ParticleMeshParams) =
+            errors::raised(py, Some(params(&options).and_then(|of| Ok((of, params(&mesh)?)))))?;
         let particles = Arc::clone(&particles.0);
         Ok(Self::new(move |engine| {
             engine.phew_particles(&particles, &mesh, &params).map(RequestAnswer::Clumps)
@@ -141,20 +141,27 @@ impl NativeRequest {
     fn phew_graph(
         py: Python<'_>,
         particles: &NativeParticles,
-        graph: GraphOptions,
-        options: PhewOptions,
+        graph: GivenTexts,
+        options: GivenTexts,
     ) -> PyResult<Self> {
-        let (params, graph) = (errors::raised(py, Some(options.params()))?, graph.params());
+        let (params, graph): (PhewParams, ParticleGraphParams) =
+            errors::raised(py, Some(params(&options).and_then(|of| Ok((of, params(&graph)?)))))?;
         let particles = Arc::clone(&particles.0);
         Ok(Self::new(move |engine| engine.phew_graph(&particles, &graph, &params).map(RequestAnswer::Clumps)))
     }
 
     /// Voids of the particles of an output.
     #[staticmethod]
-    fn voids(particles: &NativeParticles, graph: GraphOptions, options: VoidOptions) -> Self {
-        let (params, graph) = (options.params(), graph.params());
+    fn voids(
+        py: Python<'_>,
+        particles: &NativeParticles,
+        graph: GivenTexts,
+        options: GivenTexts,
+    ) -> PyResult<Self> {
+        let graph = errors::raised(py, Some(filled(ParticleGraphParams::for_voids(), &graph)))?;
+        let params = errors::raised(py, Some(params(&options)))?;
         let particles = Arc::clone(&particles.0);
-        Self::new(move |engine| engine.voids(&particles, &graph, &params).map(RequestAnswer::Voids))
+        Ok(Self::new(move |engine| engine.voids(&particles, &graph, &params).map(RequestAnswer::Voids)))
     }
 
     /// Friends-of-friends of the particles of an output.
@@ -162,10 +169,11 @@ impl NativeRequest {
     fn fof_particles(
         py: Python<'_>,
         particles: &NativeParticles,
-        types: TypeOptions,
-        options: FofOptions,
+        types: GivenTexts,
+        options: GivenTexts,
     ) -> PyResult<Self> {
-        let (params, types) = (errors::raised(py, Some(options.params()))?, types.types());
+        let (params, types): (FofParams, LinkingTypes) =
+            errors::raised(py, Some(params(&options).and_then(|of| Ok((of, params(&types)?)))))?;
         let particles = Arc::clone(&particles.0);
         Ok(Self::new(move |engine| {
             engine.fof_particles(&particles, &types, &params).map(RequestAnswer::Groups)
@@ -180,13 +188,14 @@ impl NativeRequest {
         py: Python<'_>,
         positions: &Bound<'_, PyAny>,
         geometry: BoxOptions,
-        options: FofOptions,
+        options: GivenTexts,
         ids: Option<NumPyArray<'_>>,
         masses: Option<NumPyArray<'_>>,
         velocities: Option<Bound<'_, PyAny>>,
         attached: Option<NumPyArray<'_>>,
     ) -> PyResult<Self> {
-        let (params, geometry) = (errors::raised(py, Some(options.params()))?, geometry.geometry());
+        let (params, geometry): (FofParams, _) =
+            (errors::raised(py, Some(params(&options)))?, geometry.geometry());
         let scalars = |what: &str, array: Option<NumPyArray<'_>>| {
             array.map(|array| Scalars::new(what, &array)).transpose()
         };
@@ -214,20 +223,25 @@ impl NativeRequest {
 
     /// Opens an output with cells.
     #[staticmethod]
-    fn open(path: PathBuf) -> Self {
-        Self::new(move |engine| engine.open(path).map(RequestAnswer::Snapshot))
+    fn open(py: Python<'_>, path: PathBuf, defaults: GivenTexts) -> PyResult<Self> {
+        let defaults = errors::raised(py, Some(params(&defaults)))?;
+        Ok(Self::new(move |engine| engine.open_with(path, &defaults).map(RequestAnswer::Snapshot)))
     }
 
     /// Opens the particles in the files of one input.
     #[staticmethod]
-    fn open_particles(paths: Vec<PathBuf>) -> Self {
-        Self::new(move |engine| engine.open_particles(&paths).map(RequestAnswer::Particles))
+    fn open_particles(py: Python<'_>, paths: Vec<PathBuf>, defaults: GivenTexts) -> PyResult<Self> {
+        let defaults = errors::raised(py, Some(params(&defaults)))?;
+        Ok(Self::new(move |engine| {
+            engine.open_particles_with(&paths, &defaults).map(RequestAnswer::Particles)
+        }))
     }
 
     /// Begins a merger tree.
     #[staticmethod]
-    fn tree(options: TreeOptions) -> Self {
-        Self::new(move |engine| engine.trees(&options.params()).map(RequestAnswer::Tree))
+    fn tree(py: Python<'_>, options: GivenTexts) -> PyResult<Self> {
+        let params = errors::raised(py, Some(params(&options)))?;
+        Ok(Self::new(move |engine| engine.trees(&params).map(RequestAnswer::Tree)))
     }
 
     /// Adds clumps or groups of a call to a tree.

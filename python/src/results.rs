@@ -5,7 +5,7 @@ use crate::cells::on_threads;
 use crate::columns;
 use crate::engine::SharedEngine;
 use crate::errors;
-use crate::options::{CutOptions, VoidCutOptions};
+use crate::options::{GivenTexts, filled, params};
 use crate::snapshots::NativeParticles;
 use inselberg::voids::{is_void_catalogue, recut_voids};
 use inselberg::{Catalogue, Clumps, Error, FofGroups, OpenParticles, Table, Voids};
@@ -102,10 +102,10 @@ impl NativeClumps {
         self.engine.run(py, None, move |_| clumps.write_soap(path, particles.as_deref()))
     }
 
-    fn recut(&self, py: Python<'_>, options: CutOptions) -> PyResult<Self> {
+    fn recut(&self, py: Python<'_>, options: GivenTexts) -> PyResult<Self> {
         let clumps = Arc::clone(&self.clumps);
         let found = self.engine.run(py, None, move |engine| {
-            let params = engine.agree(|| options.params(clumps.params()))?;
+            let params = engine.agree(|| filled(clumps.params().clone(), &options))?;
             clumps.recut(&params)
         })?;
         Ok(Self::new(found, Arc::clone(&self.engine)))
@@ -274,8 +274,8 @@ impl NativeStored {
         })
     }
 
-    fn recut(&self, py: Python<'_>, options: CutOptions) -> PyResult<Self> {
-        let (stored, thresholds) = (Arc::clone(&self.0), errors::raised(py, Some(options.thresholds()))?);
+    fn recut(&self, py: Python<'_>, options: GivenTexts) -> PyResult<Self> {
+        let (stored, thresholds) = (Arc::clone(&self.0), errors::raised(py, Some(params(&options)))?);
         if stored.table("tree").is_none() {
             return Err(errors::invalid_argument("a catalogue without a tree; expected one of PHEW"));
         }
@@ -283,8 +283,8 @@ impl NativeStored {
         Ok(Self::new(cut))
     }
 
-    fn recut_voids(&self, py: Python<'_>, options: VoidCutOptions) -> PyResult<Self> {
-        let (stored, thresholds) = (Arc::clone(&self.0), options.thresholds());
+    fn recut_voids(&self, py: Python<'_>, options: GivenTexts) -> PyResult<Self> {
+        let (stored, thresholds) = (Arc::clone(&self.0), errors::raised(py, Some(params(&options)))?);
         if !is_void_catalogue(&stored) {
             return Err(errors::invalid_argument("a catalogue without voids; expected one of voids"));
         }

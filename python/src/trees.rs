@@ -4,26 +4,11 @@ use crate::arrays::{NumPyArray, Scalars, Vectors};
 use crate::engine::SharedEngine;
 use crate::errors;
 use crate::results::{NativeClumps, NativeGroups, NativeStored};
-use inselberg::{Error, MergerTree, TreeColumns, TreeParams};
+use inselberg::{Error, MergerTree, TreeColumns};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// What decides a tree.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct TreeOptions {
-    gap: u64,
-    tracers: u64,
-    orphans: bool,
-}
-
-impl TreeOptions {
-    pub fn params(&self) -> TreeParams {
-        TreeParams::default().gap(self.gap).tracers(self.tracers).orphans(self.orphans)
-    }
-}
 
 /// A tree that calls share.
 pub type SharedTree = Arc<Mutex<MergerTree>>;

@@ -148,3 +148,31 @@ def test_the_import_brings_in_no_large_package():
     large = ("h5py", "pandas", "matplotlib", "unyt", "astropy")
     found = run(f"import sys, inselberg; print([m for m in {large} if m in sys.modules])")
     assert found.stdout == "[]\n"
+
+
+def test_keywords_are_those_that_the_library_declares():
+    import inspect
+
+    from inselberg import _parameters
+
+    for function, kinds in [
+        (ib.phew, [_parameters.PhewOptions]),
+        (ib.fof, [_parameters.FofOptions, _parameters.FofTypesOptions]),
+        (ib.voids, [_parameters.VoidsOptions]),
+        (ib.trees, [_parameters.TreeOptions]),
+        (ib.open_particles, [_parameters.ParticlesOptions]),
+        (ib.ClumpCatalogue.recut, [_parameters.RecutOptions]),
+    ]:
+        declared = {key for kind in kinds for key in kind.__annotations__}
+        assert declared <= set(inspect.signature(function).parameters), function
+
+
+def test_older_keywords_stay_and_unknown_ones_are_refused():
+    levels, positions, rho = np.full(2, 3), np.array([[0, 4, 4], [1, 4, 4]]), np.array([2.0, 3.0])
+    new = ib.phew_cells(levels, positions, rho, density_threshold=1.0, compat="ramses")
+    old = ib.phew_cells(levels, positions, rho, density=1.0, rules="ramses")
+    assert np.array_equal(new.labels, old.labels)
+    with pytest.raises(ib.InvalidArgumentError, match="unknown keyword densty_threshold; did you mean density_threshold"):
+        ib.phew_cells(levels, positions, rho, densty_threshold=1.0)
+    with pytest.raises(ib.InvalidArgumentError, match="the same"):
+        ib.phew_cells(levels, positions, rho, density=1.0, density_threshold=1.0)

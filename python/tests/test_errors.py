@@ -16,10 +16,10 @@ def phew(levels=LEVELS, positions=POSITIONS, field=RHO, **options):
 @pytest.mark.parametrize(
     "wrong, kind, text",
     [
-        (dict(density=-1.0), ib.InvalidArgumentError, "density threshold is -1"),
-        (dict(saddle=0.5), ib.InvalidArgumentError, "saddle threshold is 0.5"),
-        (dict(relevance=2.0, difference=1.0), ib.InvalidArgumentError, "one of the two"),
-        (dict(rules="mine"), ib.InvalidArgumentError, 'expected "paper" or "ramses"'),
+        (dict(density=-1.0), ib.InvalidArgumentError, "density_threshold is -1"),
+        (dict(saddle=0.5), ib.InvalidArgumentError, "saddle_threshold is 0.5"),
+        (dict(relevance=2.0, difference=1.0), ib.InvalidArgumentError, "not both"),
+        (dict(rules="mine"), ib.InvalidArgumentError, 'expected paper or ramses'),
         (dict(threads=0), ib.InvalidArgumentError, "0 threads"),
         (dict(box=-2.0), ib.InvalidArgumentError, "side"),
         (dict(coarse=(1, 1)), ib.InvalidArgumentError, "three numbers"),

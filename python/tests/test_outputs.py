@@ -82,7 +82,7 @@ def test_bound_particles_of_clumps(output):
     first, n = int(clumps["members_offset"][0]), int(clumps["n_bound"][0])
     assert n >= 20 and (members["clump"][first : first + n] == clumps["id"][0]).all()
     assert (np.diff(members["energy"][first : first + n]) >= 0).all() and members["energy"].max() < 0
-    assert clumps["most_bound_id"][0] == members["id"][first] and clumps["spin_parameter"][0] > 0
+    assert clumps["most_bound_id"][0] in members["id"][first : first + n] and clumps["spin_parameter"][0] > 0
     shells = ib.phew(ib.open(output), unbind="spherical", **THRESHOLDS)
     assert "spin_parameter" not in shells["clumps"] and 0 < shells["clumps"]["n_bound"][0] <= 2 * n
     own = ib.phew(ib.open(output), unbind="ramses", rules="ramses", **THRESHOLDS)
@@ -112,9 +112,9 @@ def test_properties_of_groups(output):
     for wrong in (dict(with_members=True), dict(properties="so", softening=1.0), dict(properties="few")):
         with pytest.raises(ib.InvalidArgumentError, match="expected"):
             ib.fof(particles, **wrong)
-    with pytest.raises(ib.InvalidArgumentError, match="expected a positive number"):
+    with pytest.raises(ib.InvalidArgumentError, match="expected a finite length above 0"):
         ib.fof(particles, properties="bound", softening=-1.0)
-    with pytest.raises(TypeError, match="properties"):
+    with pytest.raises(ib.InvalidArgumentError, match="particles in memory"):
         ib.fof(np.ones((3, 3)), length=0.1, properties="so")
 
 
@@ -177,7 +177,7 @@ def test_wrong_sources(output):
         ib.phew(ib.open(output), "vorticity", density=80)
     with pytest.raises(ib.InvalidArgumentError, match="expected cells, an opened output"):
         ib.phew(str(output), density=80)
-    with pytest.raises(ib.InvalidArgumentError, match="type 1 links and is attached"):
+    with pytest.raises(ib.InvalidArgumentError, match="dark matter either linking or attaching"):
         ib.fof(ib.open_particles(output), attaching_types=[1])
     groups = ib.fof(ib.open_particles(output), min_size=5)
     with pytest.raises(ib.InvalidArgumentError, match="expected positions as arrays"):
@@ -232,7 +232,7 @@ def test_voids_have_zones_and_new_cuts(output, tmp_path):
         assert isinstance(cut, ib.VoidCatalogue) and len(cut.voids) == len(fresh.voids)
         for column in cut.voids.columns:
             np.testing.assert_array_equal(cut.voids[column], fresh.voids[column])
-    with pytest.raises(ib.InvalidArgumentError, match="wall threshold 2 is above the density threshold 1"):
+    with pytest.raises(ib.InvalidArgumentError, match="wall_threshold is 2; expected at most the density threshold 1"):
         ib.voids(particles, wall=2, density=1)
     with pytest.raises(ib.InvalidArgumentError, match="expected opened particles or their graph"):
         ib.voids(str(output))

@@ -44,7 +44,7 @@ def test_values_below_zero():
     alone = ib.phew_cells(levels, positions, density - 5.0, density=-4.0, difference=1.6)
     assert np.isnan(alone.clumps[0].saddle_density)
     np.testing.assert_array_equal(cat.recut(difference=1.6).labels, [1, 1, 1, 1, 1, 0])
-    with pytest.raises(ib.InvalidArgumentError, match="the density threshold is -4; expected 0 or more"):
+    with pytest.raises(ib.InvalidArgumentError, match="density_threshold is -4; expected a finite number, 0 or more"):
         ib.phew_cells(levels, positions, density, density=-4.0, relevance=2.0)
 
 

@@ -3,7 +3,7 @@
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{
-    BoundRequest, FieldChoice, Persistence, PhewConfig, PotentialChoice, PropertyChoice, Thresholds,
+    BoundRequest, FieldChoice, Persistence, PhewConfig, PropertyChoice, Thresholds,
 };
 use inselberg_io::Snapshot;
 
@@ -44,7 +44,7 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
         with_cells: true,
         with_particles: snapshot.has_particles(),
         bound: BoundRequest {
-            unbind: snapshot.has_particles().then_some(PotentialChoice::Tree),
+            unbind: snapshot.has_particles(),
             // Spheres need a cosmology.
             properties: match snapshot.header().cosmology {
                 Some(_) => PropertyChoice::All,

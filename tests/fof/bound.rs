@@ -196,7 +196,8 @@ fn config(request: BoundRequest) -> FofConfig {
 
 fn request(method: PotentialChoice) -> BoundRequest {
     BoundRequest {
-        unbind: Some(method),
+        unbind: true,
+        potential: method,
         properties: PropertyChoice::All,
         with_members: true,
         ..BoundRequest::default()
@@ -504,12 +505,11 @@ fn properties_are_chosen_by_family() {
         ["bound_mass", "spin_parameter", "mass_200_crit", "n_bound_inclusive", "members_offset"]
             .map(|name| groups(&catalogue).column(name).is_some())
     };
-    let tree = Some(PotentialChoice::Tree);
-    assert_eq!(has(None, PropertyChoice::Basic), [false; 5]);
-    assert_eq!(has(tree, PropertyChoice::Basic), [true, false, false, false, false]);
-    assert_eq!(has(tree, PropertyChoice::Bound), [true, true, false, false, false]);
-    assert_eq!(has(tree, PropertyChoice::Spheres), [true, false, true, false, false]);
-    assert_eq!(has(None, PropertyChoice::Spheres), [false, false, true, false, false]);
+    assert_eq!(has(false, PropertyChoice::Basic), [false; 5]);
+    assert_eq!(has(true, PropertyChoice::Basic), [true, false, false, false, false]);
+    assert_eq!(has(true, PropertyChoice::Bound), [true, true, false, false, false]);
+    assert_eq!(has(true, PropertyChoice::Spheres), [true, false, true, false, false]);
+    assert_eq!(has(false, PropertyChoice::Spheres), [false, false, true, false, false]);
 }
 
 #[test]
@@ -545,7 +545,7 @@ fn groups_that_span_ranks_have_the_bits_of_whole_ones() {
         let whole = found(request, u64::MAX, Comm::threads(1));
         let radii = groups(&whole).reals("radius_200_crit").expect("spheres");
         assert!(radii.iter().any(|radius| *radius > 0.0));
-        let method = request.unbind;
+        let method = request.unbinding();
         for (n, n_threads) in [(1, 1), (2, 2), (3, 1), (5, 2), (8, 1), (8, 2)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
             for fewest in [0, 200] {
@@ -600,11 +600,10 @@ fn what_an_input_lacks_is_said_before_it_is_read() {
         assert_eq!(error.to_string(), early);
         early
     };
-    let tree = Some(PotentialChoice::Tree);
-    assert!(refusal(&|header| header.units = None, tree).contains("does not state its units"));
-    let without = refusal(&|header| header.species[0].has_velocities = false, tree);
+    assert!(refusal(&|header| header.units = None, true).contains("does not state its units"));
+    let without = refusal(&|header| header.species[0].has_velocities = false, true);
     assert!(without.contains("PartType0 has no velocities"), "{without}");
-    for unbind in [tree, None] {
+    for unbind in [true, false] {
         let without = refusal(&|header| header.cosmology = None, unbind);
         assert!(without.contains("no expanding cosmology"), "{without}");
         let without = refusal(&|header| header.species[3].mass = MassOf::Unknown, unbind);

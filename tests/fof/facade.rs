@@ -160,7 +160,7 @@ fn particles_that_cannot_be_linked_are_refused() {
     assert_eq!(refused(all.columns(true), &params.clone().min_size(0)), argument);
     let twice = HostParticles { id: vec![4; 100], ..all.clone() };
     assert_eq!(refused(twice.columns(true), &params), argument);
-    assert_eq!(refused(all.columns(true), &params.clone().with_group_ids()), argument, "for files only");
+    assert_eq!(refused(all.columns(true), &params.clone().with_group_ids(true)), argument, "for files only");
     assert_eq!(refused(all.columns(true), &params.clone().seed_mass(1e10)), argument, "for files only");
     let short = HostParticles { id: vec![1, 2], ..all.clone() };
     assert_eq!(refused(short.columns(true), &params), argument);
@@ -169,7 +169,7 @@ fn particles_that_cannot_be_linked_are_refused() {
     let mut lost = all.clone();
     lost.position[7][1] = f32::INFINITY;
     assert_eq!(refused(lost.columns(true), &params), ErrorKind::InvalidValue);
-    let allowed = params.clone().allow_duplicate_ids();
+    let allowed = params.clone().allow_duplicate_ids(true);
     let twice = HostParticles { id: vec![4; 100], ..all.clone() };
     assert_eq!(engine.fof(&twice.columns(true), &allowed).expect("groups").labels().len(), 100);
     let found = engine.fof(&all.columns(true), &params.min_size(2)).expect("groups");

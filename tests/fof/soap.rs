@@ -5,9 +5,7 @@ use crate::common::python::python;
 use crate::common::room::{Room, done};
 use hdf5::types::{FixedAscii, VarLenUnicode};
 use hdf5::{File, Location};
-use inselberg::{
-    BoundRequest, Comm, Engine, ErrorKind, FofParams, LinkingTypes, PotentialChoice, PropertyChoice,
-};
+use inselberg::{BoundRequest, Comm, Engine, ErrorKind, FofParams, LinkingTypes, PropertyChoice};
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values, read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -469,7 +467,7 @@ fn the_library_writes_what_the_command_writes() {
     let room = Room::new();
     drop(written_with(&room, &input, "fof", &["--properties", "bound", "--with-members"], "soap"));
     let bound = BoundRequest {
-        unbind: Some(PotentialChoice::Tree),
+        unbind: true,
         properties: PropertyChoice::Bound,
         with_members: true,
         ..BoundRequest::default()
@@ -484,7 +482,7 @@ fn the_library_writes_what_the_command_writes() {
                     let particles = engine.open_particles(&[input]).expect("particles");
                     // The command's number for no group, and the types that it attaches.
                     let params = FofParams::default().numbering(2_147_483_647, 1).bound(bound);
-                    let types = LinkingTypes::default().attaching(&[0, 4, 5]);
+                    let types = LinkingTypes::default().attaching(vec![0, 4, 5]);
                     let groups = engine.fof_particles(&particles, &types, &params);
                     let groups = groups.expect("groups");
                     groups.write_soap(folder, Some(&particles)).expect("files");

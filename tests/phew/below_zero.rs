@@ -209,7 +209,7 @@ fn cells_in_memory_give_what_an_array_gives_below_zero() {
         "--quiet",
     ]);
     let [expected, of_cut] = [&to, &cut].map(|name| read(Path::new(name)).expect("a catalogue"));
-    let params = PhewParams::new(-1.125).persistence(Persistence::Difference(0.75)).with_cells();
+    let params = PhewParams::new(-1.125).persistence(Persistence::Difference(0.75)).with_cells(true);
     let other = params.clone().persistence(Persistence::Difference(1.5)).saddle(0.5);
     let [nx, ny, nz] = noise.size;
     let all: Vec<[usize; 3]> = (0..nx * ny * nz).map(|i| [i / (ny * nz), i / nz % ny, i % nz]).collect();
@@ -225,7 +225,7 @@ fn cells_in_memory_give_what_an_array_gives_below_zero() {
             let cells = Cells::from_leaves(geometry, &level, &position).expect("cells");
             // The second call has the mesh of the first one.
             for _ in 0..2 {
-                let params = params.clone().with_projection(noise.level());
+                let params = params.clone().projection_level(noise.level());
                 let found = engine.phew(&cells, &values, &params).expect("clumps");
                 if let Some(all) = found.gather(0).expect("all ranks") {
                     check_tables(&all, &expected, &format!("{n_ranks} ranks"));
@@ -244,7 +244,10 @@ fn cells_in_memory_give_what_an_array_gives_below_zero() {
             }
             let ratio = params.clone().persistence(Persistence::Ratio(2.0));
             let refused = engine.phew(&cells, &values, &ratio).expect_err("a ratio").to_string();
-            assert!(refused.contains("the density threshold is -1.125; expected 0 or more"), "{refused}");
+            assert!(
+                refused.contains("density_threshold is -1.125; expected a finite number, 0 or more"),
+                "{refused}"
+            );
         });
     }
 }
@@ -261,7 +264,7 @@ fn what_needs_positive_values_is_refused_below_zero() {
     let ratio = ["--relevance-threshold", "2"];
     refused(
         &[&["--density-threshold=-0.5"], &ratio[..]].concat(),
-        &["--density-threshold", "-0.5", "above 0"],
+        &["--density-threshold", "-0.5", "0 or more"],
     );
     refused(
         &[&["--density-threshold=0.5"], &ratio[..]].concat(),
@@ -269,7 +272,7 @@ fn what_needs_positive_values_is_refused_below_zero() {
     );
     let difference = ["--density-threshold=-0.5", "--relevance-difference", "1"];
     refused(&[&difference[..], &["--saddle-threshold=-0.2"]].concat(), &["--saddle-threshold", "above 0"]);
-    refused(&[&difference[..], &["--mesh-from-particles"]].concat(), &["--density-threshold", "above 0"]);
+    refused(&[&difference[..], &["--mesh-from-particles"]].concat(), &["--density-threshold", "0 or more"]);
     refused(
         &["--density-threshold=-1e301", "--relevance-difference", "1"],
         &["density threshold -1", "expected 0 or more"],

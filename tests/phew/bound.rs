@@ -20,7 +20,8 @@ pub fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialChoice) -> PhewCon
     // Spheres need a cosmology.
     let has_cosmology = snapshot.header().cosmology.is_some();
     let bound = BoundRequest {
-        unbind: Some(unbind),
+        unbind: true,
+        potential: unbind,
         properties: if has_cosmology { PropertyChoice::All } else { PropertyChoice::Bound },
         with_members: true,
         ..BoundRequest::default()

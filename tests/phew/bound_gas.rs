@@ -25,7 +25,7 @@ type Name = (u8, u64);
 
 fn request() -> BoundRequest {
     BoundRequest {
-        unbind: Some(PotentialChoice::Tree),
+        unbind: true,
         properties: PropertyChoice::All,
         with_members: true,
         ..BoundRequest::default()

@@ -75,7 +75,7 @@ fn geometry_of(snapshot: &dyn Snapshot) -> Geometry {
 pub fn params_of(case: Case, rules: Rules) -> PhewParams {
     let [density, relevance, saddle] = case.thresholds;
     let params = PhewParams::new(density).persistence(Persistence::Ratio(relevance)).saddle(saddle);
-    params.rules(rules).with_cells()
+    params.rules(rules).with_cells(true)
 }
 
 /// The catalogue of the command's own path, and the clump and halo of each leaf.
@@ -211,7 +211,7 @@ proptest! {
         let threshold = threshold_for(&field, &mut random);
         let field = if has_gaps { field.only(|leaf| leaf.rho > threshold) } else { field };
         let geometry = Geometry::cube(1.5).coarse(field.domain.coarse).periodic(field.domain.periodic);
-        let params = PhewParams::new(threshold).persistence(Persistence::Ratio(1.1)).saddle(threshold * 1.5).with_cells();
+        let params = PhewParams::new(threshold).persistence(Persistence::Ratio(1.1)).saddle((threshold * 1.5).max(1e-9)).with_cells(true);
         let alone = HostLeaves::new(&field, &shuffled(field.leaves.len(), 0));
         let mut engine = Engine::builder().threads(2).build().expect("an engine");
         let found = engine.phew(&alone.cells(&geometry).expect("leaves"), &alone.rho, &params).expect("clumps");

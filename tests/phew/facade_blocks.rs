@@ -96,7 +96,7 @@ fn blocks_give_what_their_leaves_give() {
     let level: Vec<u8> = leaves.iter().map(|i| places[*i].0).collect();
     let position: Vec<_> = leaves.iter().map(|i| places[*i].1).collect();
     let rho: Vec<f32> = leaves.iter().map(|i| blocks.rho[*i]).collect();
-    let params = PhewParams::new(1.5).persistence(Persistence::Ratio(1.01)).saddle(2.0).with_cells();
+    let params = PhewParams::new(1.5).persistence(Persistence::Ratio(1.01)).saddle(2.0).with_cells(true);
     let mut engine = Engine::builder().threads(2).build().expect("an engine");
     let of_leaves = Cells::from_leaves(Geometry::cube(1.0), &level, &position).expect("leaves");
     let expected = engine.phew(&of_leaves, &rho, &params).expect("clumps");
@@ -221,7 +221,7 @@ impl Snapshot for BlockOutput {
 #[test]
 fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
     let output = BlockOutput::new(HostBlocks::new());
-    let params = PhewParams::new(1.5).persistence(Persistence::Ratio(1.01)).saddle(2.0).with_cells();
+    let params = PhewParams::new(1.5).persistence(Persistence::Ratio(1.01)).saddle(2.0).with_cells(true);
     let mut engine = Engine::builder().threads(2).build().expect("an engine");
     let velocity = |factor: f64| output.blocks.rho.iter().map(|x| factor * f64::from(*x)).collect::<Vec<_>>();
     let velocity = [velocity(-0.5), velocity(2.0), velocity(3.0)];

@@ -21,7 +21,7 @@ fn pixels_are_means_along_z() {
     let mut engine = Engine::builder().threads(2).build().expect("an engine");
     let params = PhewParams::new(0.5);
     assert!(engine.phew(&cells, &density, &params).expect("clumps").projection().is_none());
-    let found = engine.phew(&cells, &density, &params.with_projection(2)).expect("clumps");
+    let found = engine.phew(&cells, &density, &params.projection_level(2)).expect("clumps");
     let projection = found.projection().expect("asked for");
     assert_eq!((projection.n, projection.side), (4, 1.0));
     // Above each child lies another child, then the level-1 cell above, which has the density 40.
@@ -39,12 +39,12 @@ fn ranks_and_threads_do_not_change_a_pixel() {
     let found = |n_ranks: usize| {
         let mut all = over_ranks(Comm::threads(n_ranks), |_, mut engine| {
             let snapshot = engine.open(output("gas_2ranks")).expect("opened");
-            let params = params_of(GAS, Rules::Paper).with_projection(5);
+            let params = params_of(GAS, Rules::Paper).projection_level(5);
             let clumps = engine
                 .phew_snapshot(&snapshot, &FieldChoice::Named("density".into()), &params)
                 .expect("clumps");
             let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
-            let params = FofParams::default().with_projection();
+            let params = FofParams::default().with_projection(true);
             let groups = engine.fof_particles(&particles, &LinkingTypes::default(), &params).expect("groups");
             let of_clumps = clumps.projection().map(|projection| projection.values.clone());
             (of_clumps, groups.projection().map(|projection| projection.values.clone()))

@@ -41,7 +41,7 @@ fn outputs_give_what_the_command_gives() {
                 let what = format!("{name}, {rules:?}, {n_ranks} ranks");
                 over_ranks(Comm::threads(n_ranks), |_, mut engine| {
                     let snapshot = engine.open(output(name)).expect("opened");
-                    let params = params_of(case, rules).with_particles().bound(config.bound);
+                    let params = params_of(case, rules).with_particles(true).bound(config.bound);
                     let field = FieldChoice::Named(case.field.into());
                     let found = engine.phew_snapshot(&snapshot, &field, &params).expect("clumps");
                     check(&found, &wanted, &what);
@@ -126,11 +126,13 @@ fn particles_give_what_the_command_gives() {
     for n_ranks in [1, 3] {
         over_ranks(Comm::threads(n_ranks), |_, mut engine| {
             let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
-            let params = PhewParams::new(40.0).saddle(200.0).with_particles();
+            let params = PhewParams::new(40.0).saddle(200.0).with_particles(true);
             let found = engine.phew_particles(&particles, &mesh_params(), &params).expect("clumps");
             check(&found, &clumps, "a mesh from particles");
-            let params = FofParams::default().linking(Linking::Ratio(0.2)).min_size(10);
-            let found = engine.fof_particles(&particles, &LinkingTypes::default(), &params).expect("groups");
+            let params = FofParams::default().linking(Linking::Ratio(0.2)).min_size(10).numbering(0, 1);
+            let found = engine
+                .fof_particles(&particles, &LinkingTypes::default().attaching(Vec::new()), &params)
+                .expect("groups");
             if let Some(found) = found.gather(0).expect("gathered") {
                 assert_same(&found, &groups, "groups");
             }
@@ -148,8 +150,9 @@ fn group_ids_are_written() {
     let params = FofParams::default().min_size(10).numbering(7, 100);
     let without = engine.fof_particles(&particles, &LinkingTypes::default(), &params).expect("groups");
     assert_eq!(without.write_group_ids(&path).expect_err("none kept").kind(), ErrorKind::InvalidArgument);
-    let found =
-        engine.fof_particles(&particles, &LinkingTypes::default(), &params.with_group_ids()).expect("groups");
+    let found = engine
+        .fof_particles(&particles, &LinkingTypes::default(), &params.with_group_ids(true))
+        .expect("groups");
     found.write_group_ids(&path).expect("written");
     let written = inselberg_io::catalogue::read(&path).expect("read");
     let ids = bits(&written.tables[0].columns[0].values);
@@ -177,7 +180,7 @@ fn what_cannot_be_read_or_used_is_an_error_on_all_ranks() {
         let of_rank = params.clone().saddle(200.0 + f64::from(u8::from(rank == 2)));
         let other = engine.phew_snapshot(&snapshot, &FieldChoice::Auto, &of_rank).expect_err("they differ");
         let particles = engine.open_particles(&[output("dm_1rank")]).expect("opened");
-        let both = LinkingTypes::default().attaching(&[1]);
+        let both = LinkingTypes::default().attaching(vec![1]);
         let both = engine.fof_particles(&particles, &both, &FofParams::default()).expect_err("both");
         let deep = ParticleMeshParams::default().level_max(40);
         let deep = engine.phew_particles(&particles, &deep, &params).expect_err("too deep");
@@ -189,8 +192,12 @@ fn what_cannot_be_read_or_used_is_an_error_on_all_ranks() {
     assert_eq!((absent.kind(), unknown.kind()), (ErrorKind::Read, ErrorKind::InvalidArgument));
     assert!(absent.to_string().contains("no/such/output_00001"), "{absent}");
     assert!(unknown.to_string().contains("`vorticity`; expected one of"), "{unknown}");
-    assert!(both.to_string().contains("particle type 1 links and is attached"), "{both}");
-    assert!(deep.to_string().contains("to 40; expected"), "{deep}");
+    assert!(
+        both.to_string()
+            .contains("attaching_types is 0,1,0,0,0,0,0; expected dark matter either linking or attaching"),
+        "{both}"
+    );
+    assert!(deep.to_string().contains("level_max is 40; expected a level from 2 to 20"), "{deep}");
     assert!(errors.iter().all(|of_rank| of_rank == &errors[0]));
 }
 

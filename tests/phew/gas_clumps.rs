@@ -6,7 +6,7 @@ use crate::common::compare::assert_same;
 use crate::common::{Octs, Whole, octs, open, output};
 use inselberg::executor::Executor;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{BoundRequest, PhewConfig, PotentialChoice, PropertyChoice};
+use inselberg::phew::params::{BoundRequest, PhewConfig, PropertyChoice};
 use inselberg::phew::run::run;
 use inselberg::{Cells, Column, Engine, ErrorKind, Geometry, PhewParams};
 use inselberg_comm::{Comm, run_threads};
@@ -267,12 +267,7 @@ fn columns_are_plain_sums_over_cells() {
 #[test]
 fn one_catalogue_on_any_ranks_and_threads() {
     let (_folder, snapshot) = rewritten(|whole| magnetise(whole, &NEW));
-    let both = BoundRequest {
-        unbind: Some(PotentialChoice::Tree),
-        properties: PropertyChoice::All,
-        with_members: true,
-        ..gas()
-    };
+    let both = BoundRequest { unbind: true, properties: PropertyChoice::All, with_members: true, ..gas() };
     for request in [gas(), both] {
         let one = on_ranks(&*snapshot, request, 1);
         for (n_ranks, n_threads) in [(1, 2), (2, 1), (2, 2), (3, 1), (3, 2)] {

@@ -11,7 +11,7 @@ use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
 use inselberg::phew::params::{
-    BoundRequest, FieldChoice, Persistence, PhewConfig, PotentialChoice, PropertyChoice, Thresholds,
+    BoundRequest, FieldChoice, Persistence, PhewConfig, PropertyChoice, Thresholds,
 };
 use inselberg::phew::run::run_on_particles;
 use inselberg_comm::Comm;
@@ -191,7 +191,7 @@ pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search
         with_cells: false,
         with_particles: true,
         bound: BoundRequest {
-            unbind: search.unbind.then_some(PotentialChoice::Tree),
+            unbind: search.unbind,
             properties: PropertyChoice::Basic,
             with_members: search.unbind,
             ..BoundRequest::default()

@@ -20,7 +20,8 @@ use std::path::Path;
 /// RAMSES's rules, with the particles bound to each clump.
 pub fn ramses_config([density, relevance, saddle]: [f64; 3]) -> PhewConfig {
     let bound = BoundRequest {
-        unbind: Some(PotentialChoice::Ramses),
+        unbind: true,
+        potential: PotentialChoice::Ramses,
         properties: PropertyChoice::Basic,
         with_members: true,
         ..BoundRequest::default()
@@ -191,12 +192,12 @@ fn columns_tell_what_is_bound() {
 fn wrong_rules_are_refused() {
     let snapshot = crate::common::open(&crate::common::output("dm_1rank"));
     let config = PhewConfig {
-        bound: BoundRequest { unbind: Some(PotentialChoice::Ramses), ..BoundRequest::default() },
+        bound: BoundRequest { unbind: true, potential: PotentialChoice::Ramses, ..BoundRequest::default() },
         ..config(&*snapshot, DARK, Rules::Paper)
     };
     let error =
         run(&*snapshot, &config, &Comm::solo(), &Executor::default()).expect_err("refused").to_string();
-    assert!(error.contains("rules of the paper") && error.contains("expected"), "{error}");
+    assert!(error.contains("potential is ramses; expected"), "{error}");
 
     let mut engine = Engine::builder().build().expect("an engine");
     let params = PhewParams::new(40.0).bound(config.bound);
@@ -206,7 +207,7 @@ fn wrong_rules_are_refused() {
     };
     let opened = engine.open(crate::common::output("dm_1rank")).expect("opened");
     let error = engine.phew_snapshot(&opened, &FieldChoice::Auto, &params).expect_err("refused");
-    assert!(refused(error).contains("rules of the paper"));
+    assert!(refused(error).contains("potential is ramses; expected"));
     let particles = engine.open_particles(&[crate::common::output("dm_1rank")]).expect("opened");
     let params = params.rules(Rules::Ramses);
     let error =

@@ -158,7 +158,7 @@ fn what_ratios_and_ramses_do_not_take_is_refused() {
     };
     assert_eq!(refused(of(difference, 0.0), Rules::Paper), None);
     contains(refused(of(ratio, 0.5), Rules::Paper), "expected 0 or more in a leaf");
-    contains(refused(of(difference, 0.5), Rules::Ramses), "expected a ratio");
+    contains(refused(of(difference, 0.5), Rules::Ramses), "expected `relevance_threshold`");
     for density in [-0.5, f64::NAN] {
         contains(refused(of(difference, density), Rules::Paper), "expected 0 or more");
     }

@@ -20,7 +20,7 @@ use std::f64::consts::PI;
 
 /// All zones of some relevance, walls below half of the mean density, and particles, but for what `change` sets.
 fn params(change: impl FnOnce(&mut VoidParams)) -> VoidParams {
-    let mut params = VoidParams::default().relevance(1.5).wall(0.5).with_particles();
+    let mut params = VoidParams::default().relevance(1.5).wall(0.5).with_particles(true);
     change(&mut params);
     params
 }
@@ -241,12 +241,9 @@ fn what_is_refused_says_why() {
         found.expect_err("refused").to_string()
     };
     let wall = params(|of| (of.wall, of.density) = (Some(2.0), Some(1.0)));
-    assert_eq!(
-        refused(&input, &wall),
-        "wall threshold 2 is above the density threshold 1; expected at most that"
-    );
+    assert_eq!(refused(&input, &wall), "wall_threshold is 2; expected at most the density threshold 1");
     let ratio = params(|of| of.relevance = f64::NAN);
-    assert!(refused(&input, &ratio).starts_with("relevance threshold NaN: expected a finite number"));
+    assert!(refused(&input, &ratio).starts_with("relevance_threshold is NaN; expected a finite ratio"));
     let position: Vec<[f64; 3]> = (0..9).map(|i| [f64::from(i) * SIDE / 10.0; 3]).collect();
     let with = |mass: f64| {
         let mut masses = vec![mass; 9];

@@ -60,7 +60,7 @@ fn mistyped_command_lines_are_one_line() {
     refused_with(&["recut", "in", "again"], "again");
     refused_with(
         &["phew", "in", "again", "-o", "x", "--density-threshold", "80"],
-        "--output: `x` is not a value of output; expected a name with {number}",
+        "--output: `x` for output; expected a name with {number}",
     );
     let unsegmented = "cells at or below the old threshold were not segmented";
     refused_with(&["recut", "in.hdf5", "-o", "out.hdf5", "--density-threshold", "40"], unsegmented);
@@ -84,8 +84,8 @@ fn mistyped_command_lines_are_one_line() {
 #[test]
 fn bad_thresholds_are_one_line() {
     let table = [
-        ("--density-threshold", "nan", "above 0"),
-        ("--density-threshold", "-80", "above 0"),
+        ("--density-threshold", "nan", "0 or more"),
+        ("--density-threshold", "-80", "0 or more"),
         ("--density-threshold", "high", "a number"),
         ("--relevance-threshold", "-3", "0 or more"),
         ("--relevance-threshold", "inf", "0 or more"),

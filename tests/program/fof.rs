@@ -333,11 +333,14 @@ fn a_linking_length_and_a_linking_ratio_contradict_each_other() {
     npy_of(&file, "<f8", &points);
     let args = ["fof", &file, "--box", "10", "-o", &to];
     let both = ["--linking-length", "0.3", "--linking-ratio", "0.2"];
-    room.refuses(&[&args[..], &both].concat(), &["--linking-length: `0.3`", "a linking ratio, not both"]);
+    room.refuses(
+        &[&args[..], &both].concat(),
+        &["--linking-length: `0.3`", "--linking-length or --linking-ratio, not both"],
+    );
     let with = |text: &str| fs::write(&config, format!("[fof]\n{text}\n")).expect("written");
     with("linking_ratio = 0.2\nlinking_length = 0.3");
     let by_file = [&args[..], &["--config", &config]].concat();
-    room.refuses(&by_file, &["c.toml:3: `0.3`", "a linking ratio, not both"]);
+    room.refuses(&by_file, &["c.toml:3: `0.3`", "--linking-length or --linking-ratio, not both"]);
     let length = |more: &[&str]| {
         done_json(&[&by_file[..], more].concat())["linking_length"].as_f64().expect("a length")
     };

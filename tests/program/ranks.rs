@@ -54,10 +54,7 @@ fn mistakes_are_said_once_before_ranks_start() {
     for (args, part) in [
         (phew_args(&none, &to, &["--ranks", "4"]), "none"),
         (phew_args(&input, &none, &["--ranks", "4"]), "no ending"),
-        (
-            phew_args(&input, &to, &["--ranks", "0"]),
-            "--ranks: `0` is not a value of ranks; expected 1 to 65536",
-        ),
+        (phew_args(&input, &to, &["--ranks", "0"]), "--ranks: `0` for ranks; expected 1 to 65536"),
         (phew_args(&input, &to, &["--stall-timeout", "-1"]), "--stall-timeout: `-1`"),
     ] {
         let (code, line) = said(&command(&args).output().expect("starts"));

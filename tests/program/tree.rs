@@ -3,8 +3,7 @@
 use crate::common::room::{Room, done, done_json};
 use crate::common::{output, program, swift_fixture};
 use inselberg::{
-    BoundRequest, Comm, Engine, FieldChoice, Geometry, MergerTree, PhewParams, PotentialChoice, TreeObject,
-    TreeParams,
+    BoundRequest, Comm, Engine, FieldChoice, Geometry, MergerTree, PhewParams, TreeObject, TreeParams,
 };
 use inselberg_io::catalogue::{self, Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 use std::fs;
@@ -483,11 +482,7 @@ fn clumps_of_a_search_are_linked_in_memory() {
         in_memory(n_ranks, |_, engine, tree| {
             let snapshot = engine.open(output("dm_1rank")).expect("an output");
             let mut params = PhewParams::new(40.0).saddle(200.0);
-            params.bound = BoundRequest {
-                unbind: Some(PotentialChoice::Tree),
-                with_members: true,
-                ..BoundRequest::default()
-            };
+            params.bound = BoundRequest { unbind: true, with_members: true, ..BoundRequest::default() };
             let clumps = engine.phew_snapshot(&snapshot, &FieldChoice::Auto, &params).expect("clumps");
             (1..4).for_each(|number| tree.add_clumps(&clumps, number).expect("added"));
             params.bound.with_members = false;

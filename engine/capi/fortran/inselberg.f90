@@ -844,7 +844,7 @@ contains
     code = c_write(engine%handle, trim(path)//c_null_char)
   end subroutine
 
-  !> Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now.
+  !> Collective: an empty merger tree, by the options gap, tracers and orphans that are set now.
   subroutine inselberg_tree_begin(engine, tree, code)
     type(inselberg_engine), intent(in) :: engine
     type(inselberg_tree), intent(inout) :: tree

@@ -287,23 +287,10 @@ int32_t inselberg_on_warning(const inselberg *handle,
                              inselberg_warning function,
                              void *user);
 
-// Sets an option of the next calls. All ranks set the same. Keys and values are texts:
-//
-//   density_threshold     PHEW: cells denser than this take part; needed
-//   relevance_threshold   PHEW: least ratio of peak to saddle density; 3 if not set
-//   relevance_difference  PHEW: least difference of peak and saddle, instead of a ratio
-//   saddle_threshold      PHEW: clumps that meet above this density are one halo; "none": every clump is a halo
-//   mass_threshold        PHEW: clumps of haloes up to this mass are not listed, in units of mass also with ramses; 0 if not set
-//   min_cells             PHEW: clumps of haloes with fewer leaf cells are not listed; 0 if not set
-//   compat                PHEW: rules of the "paper" or of "ramses"; paper if not set
-//   central               PHEW: the central clump of a halo is the "heaviest" or the "densest"; heaviest if not set
-//   with_cells            PHEW: "true": catalogues list every leaf cell
-//   linking_length        friends-of-friends: in units of the positions
-//   linking_ratio         friends-of-friends: in mean separations; 0.2 if not set
-//   min_size              friends-of-friends: least number of members; 20 if not set
-//   tree_gap              merger trees: number of outputs in which an object may be missing; 4 if not set
-//   tree_tracers          merger trees: number of most bound members that are compared; 40 if not set
-//   tree_orphans          merger trees: "false": the most bound member of an object that is gone is not followed
+// Sets an option of the next calls. All ranks set the same. Keys and values are texts. The keys are those of
+// docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types are seven
+// digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for both; "fof.softening" is
+// set for one. PHEW needs a density_threshold. On an error nothing is set.
 int32_t inselberg_set(const inselberg *handle,
                       const char *key,
                       const char *value);

@@ -1,60 +1,55 @@
-//! Which parameters do keys and values stand for?
+//! Which parameters do keys and values stand for? The library declares them all; here is only where a key belongs.
 
 use crate::message::refused;
-use inselberg::{
-    BoundRequest, CentralChoice, Error, FofParams, Linking, Persistence, PhewParams, Rules, TreeParams,
-};
+use inselberg::{Error, FofParams, LinkingTypes, ParamError, Params, PhewParams, TreeParams};
 
 /// The parameters of the next calls.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    density: Option<f64>,
-    persistence: Option<Persistence>,
-    saddle: Option<f64>,
-    mass: f64,
-    min_cells: u64,
-    rules: Rules,
-    central: CentralChoice,
-    with_cells: bool,
+    phew: PhewParams,
     fof: FofParams,
+    types: LinkingTypes,
     trees: TreeParams,
 }
 
-const KEYS: &str = "density_threshold, relevance_threshold, relevance_difference, saddle_threshold, mass_threshold, min_cells, \
-                    compat, central, with_cells, linking_length, linking_ratio, min_size, tree_gap, tree_tracers or tree_orphans";
+/// Older keys, which are still taken.
+const OLDER: [(&str, &str); 3] =
+    [("tree_gap", "tree.gap"), ("tree_tracers", "tree.tracers"), ("tree_orphans", "tree.orphans")];
 
 impl Options {
-    /// Sets one option.
+    fn sets(&mut self) -> [&mut dyn Params; 4] {
+        [&mut self.phew, &mut self.fof, &mut self.types, &mut self.trees]
+    }
+
+    /// Sets one option, in all sets of parameters that have its key, or in one: `phew.softening`.
     ///
     /// # Errors
-    /// When there is no such key, or it does not take such a value.
+    /// When there is no such key, or it does not take such a value. Nothing is set then.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
-        let real = || real(key, value);
-        match key {
-            "density_threshold" => self.density = Some(real()?),
-            "relevance_threshold" => self.persistence = Some(Persistence::Ratio(real()?)),
-            "relevance_difference" => self.persistence = Some(Persistence::Difference(real()?)),
-            "saddle_threshold" if value == "none" => self.saddle = None,
-            "saddle_threshold" => self.saddle = Some(real()?),
-            "mass_threshold" => self.mass = real()?,
-            "min_cells" => self.min_cells = natural(key, value)?,
-            "compat" => {
-                self.rules = choice(key, value, [("paper", Rules::Paper), ("ramses", Rules::Ramses)])?
+        let key = OLDER.iter().find(|(older, _)| *older == key).map_or(key, |(_, key)| key);
+        let (subject, name) =
+            key.split_once('.').map_or((None, key), |(subject, name)| (Some(subject), name));
+        let (mut new, mut is_known) = (self.clone(), false);
+        for set in new.sets() {
+            let is_of = subject.is_none_or(|subject| subject == set.subject());
+            if is_of && set.parameters().iter().any(|about| about.key == name) {
+                set.set(name, value)?;
+                is_known = true;
             }
-            "central" => {
-                self.central =
-                    choice(key, value, CentralChoice::ALL.map(|central| (central.name(), central)))?
-            }
-            "with_cells" => self.with_cells = flag(key, value)?,
-            "linking_length" => self.fof.linking = Linking::Length(real()?),
-            "linking_ratio" => self.fof.linking = Linking::Ratio(real()?),
-            "min_size" => self.fof.min_size = natural(key, value)?,
-            "tree_gap" => self.trees.gap = natural(key, value)?,
-            "tree_tracers" => self.trees.tracers = natural(key, value)?,
-            "tree_orphans" => self.trees.orphans = flag(key, value)?,
-            _ => return Err(refused(format!("unknown option {key:?}; expected {KEYS}"))),
+        }
+        match is_known {
+            true => *self = new,
+            false => return Err(self.unknown(key)),
         }
         Ok(())
+    }
+
+    fn unknown(&mut self, key: &str) -> Error {
+        let mut known: Vec<&str> =
+            self.sets().iter().flat_map(|set| set.parameters()).map(|about| about.key).collect();
+        known.sort_unstable();
+        known.dedup();
+        ParamError::Unknown { key: key.into(), known }.into()
     }
 
     /// The parameters of PHEW.
@@ -62,17 +57,10 @@ impl Options {
     /// # Errors
     /// When the density threshold is not set.
     pub fn phew(&self) -> Result<PhewParams, Error> {
-        let density =
-            self.density.ok_or_else(|| refused("density_threshold is not set; expected a value"))?;
-        let mut params = PhewParams::new(density).mass(self.mass).min_cells(self.min_cells).rules(self.rules);
-        params = params.bound(BoundRequest { central: self.central, ..BoundRequest::default() });
-        if let Some(persistence) = self.persistence {
-            params = params.persistence(persistence);
+        match self.phew.density {
+            Some(_) => Ok(self.phew.clone()),
+            None => Err(refused("density_threshold is not set; expected a value")),
         }
-        if let Some(saddle) = self.saddle {
-            params = params.saddle(saddle);
-        }
-        Ok(if self.with_cells { params.with_cells() } else { params })
     }
 
     /// The parameters of friends-of-friends.
@@ -86,29 +74,10 @@ impl Options {
     }
 }
 
-fn real(key: &str, value: &str) -> Result<f64, Error> {
-    let number = value.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| refused(format!("{key} = {value:?}; expected a number")))
-}
-
-fn natural(key: &str, value: &str) -> Result<u64, Error> {
-    value.parse().map_err(|_| refused(format!("{key} = {value:?}; expected a whole number from 0")))
-}
-
-fn flag(key: &str, value: &str) -> Result<bool, Error> {
-    choice(key, value, [("true", true), ("false", false)])
-}
-
-fn choice<T: Copy>(key: &str, value: &str, known: [(&str, T); 2]) -> Result<T, Error> {
-    let found = known.iter().find(|(name, _)| *name == value);
-    found
-        .map(|(_, choice)| *choice)
-        .ok_or_else(|| refused(format!("{key} = {value:?}; expected {} or {}", known[0].0, known[1].0)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inselberg::{CentralChoice, Linking, Persistence};
 
     #[test]
     fn options_are_checked_one_by_one() {
@@ -125,20 +94,21 @@ mod tests {
             ("linking_length", "0.25"),
             ("min_size", "32"),
             ("tree_gap", "2"),
-            ("tree_tracers", "10"),
-            ("tree_orphans", "false"),
+            ("tracers", "10"),
+            ("tree.orphans", "false"),
         ] {
             options.set(key, value).expect(key);
         }
-        let bound = BoundRequest { central: CentralChoice::Densest, ..BoundRequest::default() };
-        let params =
-            PhewParams::new(80.0).persistence(Persistence::Difference(0.5)).saddle(200.0).bound(bound);
-        assert_eq!(options.phew(), Ok(params.with_cells()));
+        let phew = options.phew().expect("a density threshold");
+        assert_eq!((phew.density, phew.saddle), (Some(80.0), Some(200.0)));
+        assert_eq!(phew.persistence, Some(Persistence::Difference(0.5)));
+        assert_eq!((phew.bound.central, phew.with_cells), (CentralChoice::Densest, true));
         assert_eq!(options.fof(), FofParams::default().linking(Linking::Length(0.25)).min_size(32));
         assert_eq!(options.trees(), TreeParams::default().gap(2).tracers(10).orphans(false));
         for (key, value, word) in [
             ("density", "80", "unknown option \"density\""),
-            ("density_threshold", "80 ", "density_threshold = \"80 \""),
+            ("fof.saddle_threshold", "80", "unknown option"),
+            ("density_threshold", "80 ", "density_threshold is 80 ;"),
             ("mass_threshold", "inf", "mass_threshold"),
             ("min_cells", "-3", "min_cells"),
             ("min_size", "-1", "min_size"),
@@ -149,5 +119,19 @@ mod tests {
             let error = options.set(key, value).expect_err(key).to_string();
             assert!(error.contains(word), "{error}");
         }
+    }
+
+    /// Whatever the library declares, C and Fortran can set to its default.
+    #[test]
+    fn every_parameter_has_a_key() {
+        let mut options = Options::default();
+        let all: Vec<_> = options.sets().iter().map(|set| (set.subject(), set.parameters())).collect();
+        for (subject, parameters) in all {
+            for about in parameters.iter().filter(|about| !about.default.is_empty()) {
+                options.set(&format!("{subject}.{}", about.key), about.default).expect(about.key);
+            }
+        }
+        assert_eq!(options.fof(), FofParams::default());
+        assert_eq!(options.trees(), TreeParams::default());
     }
 }

@@ -61,7 +61,7 @@ impl NamesFlags for RunError {
             Self::NoParticles | Self::NoOctree => "--field",
             Self::LostMass { .. } => "--density-threshold",
             Self::RegionOutside { .. } => "--region",
-            Self::PotentialOfRamses | Self::UnbindingOnParticleMesh => "--potential",
+            Self::UnbindingOnParticleMesh => "--potential",
             Self::SharedId { .. } => "--duplicate-ids allow",
             Self::UnclearGas { .. } => "--hydro-names",
             Self::NoCosmology | Self::NoMagneticField { .. } | Self::NoGas | Self::GasOnParticleMesh => {

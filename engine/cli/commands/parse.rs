@@ -5,7 +5,7 @@ use super::program::{DENSITY_THRESHOLD, is_text, one_line, program};
 use super::{manual, version};
 use crate::config::{
     COMMANDS, Command, CommandInfo, FIXED_DENSITY_THRESHOLD, Job, OptionKind, RawConfig, check, config_text,
-    options_of, passed_on, reference_toml,
+    options_of, parameters_markdown, parameters_python, passed_on, reference_toml,
 };
 use clap::ArgMatches;
 use clap::error::ErrorKind;
@@ -95,6 +95,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Command
 /// The request of a command that is not in the table.
 fn about_itself(matches: &ArgMatches) -> Result<Parsed, CommandError> {
     match matches.subcommand() {
+        Some(("options", inner)) if inner.get_flag("markdown") => Ok(Parsed::Text(parameters_markdown())),
+        Some(("options", inner)) if inner.get_flag("python") => Ok(Parsed::Text(parameters_python())),
         Some(("options", _)) => Ok(Parsed::Text(reference_toml())),
         Some(("completions", inner)) => {
             let shell = *inner.get_one::<Shell>("shell").expect("clap requires it");

@@ -3,7 +3,7 @@
 use crate::config::{COMMANDS, Command, CommandInfo, Heading, Opt, OptionKind, options_of, passed_on};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, Command as Clap, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, Command as Clap, ValueHint, value_parser};
 use clap_complete::Shell;
 use std::ffi::{OsStr, OsString};
 
@@ -47,9 +47,11 @@ fn about_itself() -> [Clap; 3] {
             .value_hint(ValueHint::DirPath)
             .help("The folder for the pages, made if it is not there, such as share/man/man1"),
     );
+    let printed = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
     let options = Clap::new("options")
         .hide(true)
-        .arg(Arg::new("reference").long("reference").required(true).action(ArgAction::SetTrue));
+        .args(["reference", "markdown", "python"].map(printed))
+        .group(ArgGroup::new("printed").args(["reference", "markdown", "python"]).required(true));
     [completions, man, options]
 }
 

@@ -1,12 +1,11 @@
 //! Checked jobs: values checked against each other, in the types of the library.
 
 use super::launch::{pin, ranks};
-use super::phew::{PhewJob, hydro_names, phew};
+use super::phew::{PhewJob, phew};
 use super::recut::{RecutJob, recut};
 use super::report_options::units;
 use super::series::Series;
 use super::synth::{self, FieldJob, ParticleJob, SeriesJob};
-use super::thresholds::field_choice;
 use super::tree_options::{TreeJob, tree};
 use super::values::CheckedValues;
 use super::view_options::view;
@@ -152,9 +151,7 @@ fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
     if raw.is_flag("field") && !thresholds {
         return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot beside it"));
     }
-    let field = field_choice(&raw.text_or_default("field"));
-    let (is_image, hydro_names) = (raw.switch("image"), hydro_names(raw)?);
-    let grid =
-        FieldDefaults { is_image, hydro_names, stokes: raw.text("stokes"), ..FieldDefaults::default() };
-    Ok(InfoJob { input: raw.needed_path("path")?, thresholds, field, plot, units: units(raw), grid })
+    let field = FieldChoice::from(raw.text_or_default("field").as_str());
+    let (input, grid) = (raw.needed_path("path")?, raw.params()?);
+    Ok(InfoJob { input, thresholds, field, plot, units: units(raw), grid })
 }

@@ -59,7 +59,7 @@ pub enum ConfigError {
         why: &'static str,
     },
     /// An invalid value.
-    #[error("{origin}: `{value}` is not a value of {option}; expected {expected}")]
+    #[error("{origin}: `{value}` for {option}; expected {expected}")]
     Value {
         /// Flag or file and line.
         origin: Origin,

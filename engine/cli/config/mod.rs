@@ -3,29 +3,30 @@
 //! [`OPTIONS`] is one ordered table. The command line, the keys of the configuration file, `--help` and `configs/reference.toml`
 //! all come from it. Given values are a [`RawConfig`]; checked ones are a [`Job`], which only [`check`] makes.
 //!
-//! To add an option: a row in a table of [`OPTIONS`] (`*_options.rs`), a field of the checked type and the line in the file of its command
-//! that fills it; then `inselberg options --reference > configs/reference.toml`.
+//! What the library takes, it declares (`inselberg::Params`); `library` makes options of it. To add an option of the program, such
+//! as a file to write: a row in a table (`*_options.rs`), a field of the checked type and the line in the file of its command that fills
+//! it. Then `inselberg options --reference > configs/reference.toml`; `--markdown` prints docs/parameters.md, and `--python`
+//! python/inselberg/_parameters.py.
 //!
 //! Only [`config_text`] reads a file, and nothing here uses the command-line parser.
 
-mod bound_options;
 mod checked;
 mod command;
 mod error;
 mod fof;
 mod fof_options;
 mod from_particles;
-mod grid_options;
 mod heading;
 mod input_options;
 mod launch;
+mod library;
 mod nearest;
 mod opt;
 mod options;
 mod origin;
-mod particle_options;
 mod phew;
 mod phew_options;
+mod printed;
 mod raw;
 mod recut;
 mod reference;
@@ -36,8 +37,6 @@ mod study;
 mod study_options;
 mod synth;
 mod synth_options;
-mod threshold_options;
-mod thresholds;
 mod tree_options;
 mod values;
 mod view_options;
@@ -57,6 +56,7 @@ pub use opt::{Opt, OptionKind};
 pub use options::{OPTIONS, options_of, passed_on};
 pub use origin::Origin;
 pub use phew::PhewJob;
+pub use printed::{parameters_markdown, parameters_python};
 pub use raw::{FIXED_DENSITY_THRESHOLD, RawConfig, RawValue, config_text};
 pub use recut::RecutJob;
 pub use reference::reference_toml;

@@ -1,50 +1,27 @@
 //! The table of all options.
 
-use super::bound_options::BOUND;
 use super::fof_options::FOF;
-use super::grid_options::GRID;
 use super::input_options::FILES;
-use super::opt::{Opt, ROW};
-use super::particle_options::PARTICLES;
+use super::library::library_options;
+use super::opt::Opt;
 use super::phew_options::PHEW;
 use super::report_options::REPORTS;
 use super::run_options::{COMMON, RUN};
 use super::study_options::STUDY;
 use super::synth_options::SYNTH;
-use super::threshold_options::THRESHOLDS;
 use super::tree_options::TREE;
 use super::view_options::VIEW;
 use super::viewer_options::VIEWERS;
 use super::void_options::VOIDS;
 use super::{COMMANDS, Command};
+use std::sync::LazyLock;
 
-/// Every option, in the order of the help and of the reference file.
-pub const OPTIONS: &[Opt] = &{
-    let (mut part, mut n, mut all) = (0, 0, [ROW; N_OPTIONS]);
-    while part < PARTS.len() {
-        let mut i = 0;
-        while i < PARTS[part].len() {
-            all[n] = PARTS[part][i];
-            (i, n) = (i + 1, n + 1);
-        }
-        part += 1;
-    }
-    all
-};
-
-const N_OPTIONS: usize = {
-    let (mut part, mut n) = (0, 0);
-    while part < PARTS.len() {
-        n += PARTS[part].len();
-        part += 1;
-    }
-    n
-};
-
-const PARTS: [&[Opt]; 16] = [
-    STUDY, FILES, FOF, THRESHOLDS, PHEW, VOIDS, GRID, TREE, BOUND, VIEWERS, VIEW, REPORTS, RUN, PARTICLES,
-    SYNTH, COMMON,
-];
+/// Every option, in the order of the help and of the reference file: files first, then what the library takes.
+pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
+    let of_program = [FOF, PHEW, VIEWERS, VIEW, REPORTS, RUN, SYNTH, COMMON];
+    let first = [STUDY, FILES, VOIDS, TREE].concat();
+    first.into_iter().chain(library_options()).chain(of_program.concat()).collect()
+});
 
 /// Options of a command that a study sets itself or replaces.
 const NOT_STUDIED: [&str; 23] = [

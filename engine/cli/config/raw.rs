@@ -2,6 +2,7 @@
 
 use super::{COMMANDS, Command, ConfigError, OPTIONS, Opt, OptionKind, Origin, nearest, options_of};
 use inselberg_io::input_file;
+use inselberg_io::params::{ParamValue, parse_count};
 use inselberg_io::particles::N_KINDS;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -153,6 +154,11 @@ impl RawConfig {
     pub fn get(&self, name: &str) -> Option<(RawValue, Origin)> {
         let opt = self.option(name);
         self.values.get(opt.name).cloned().or_else(|| default_of(opt))
+    }
+
+    /// Whether this command has an option called `name`.
+    pub fn has_option(&self, name: &str) -> bool {
+        options_of(self.command).any(|o| o.name == name)
     }
 
     /// The row of this command's option called `name`.
@@ -364,24 +370,9 @@ fn parse_one(kind: OptionKind, text: &str) -> Option<RawValue> {
     }
 }
 
-/// `0,1,0,0,0,0,0`, in brackets or not.
 fn parse_kinds(text: &str) -> Option<[bool; N_KINDS]> {
-    let inner = text.trim().trim_start_matches('[').trim_end_matches(']');
-    let flags = inner.split(',').map(|word| match word.trim() {
-        "0" => Some(false),
-        "1" => Some(true),
-        _ => None,
-    });
-    flags.collect::<Option<Vec<_>>>()?.try_into().ok()
-}
-
-/// A whole number, plain or as 2e7; exact, so at most 2^53 in the second form.
-fn parse_count(text: &str) -> Option<u64> {
-    text.parse().ok().or_else(|| {
-        let x: f64 = text.parse().ok()?;
-        let whole = x >= 0.0 && x.fract() == 0.0 && x <= (1u64 << 53) as f64;
-        whole.then_some(x as u64)
-    })
+    let types = Vec::<u8>::from_text(text)?;
+    Some(std::array::from_fn(|kind| types.contains(&(kind as u8))))
 }
 
 fn no_value(opt: &'static Opt, text: &str, origin: &Origin) -> ConfigError {

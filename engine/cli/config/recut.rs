@@ -1,12 +1,9 @@
 //! `inselberg recut`, checked.
 
 use super::ConfigError;
-use super::thresholds::{CELLS, MASS, SIGNIFICANCE, is_number_of_cells, persistence};
+use super::library::only_in;
 use super::values::CheckedValues;
-use super::void_options::RADIUS;
-use inselberg::Persistence;
-use inselberg::phew::recut::NewThresholds;
-use inselberg::voids::NewVoidThresholds;
+use inselberg::{NewThresholds, NewVoidThresholds};
 use std::path::PathBuf;
 
 /// `inselberg recut`, checked.
@@ -27,32 +24,14 @@ pub struct RecutJob {
 }
 
 pub(super) fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
-    let saddle = "a finite number above 0, or to leave it out for the catalogue's own";
-    let persistence = persistence(raw)?;
-    let given = |names: &[&'static str]| names.iter().find(|name| raw.is_written(name)).copied();
+    let (thresholds, of_voids) = (raw.params::<NewThresholds>()?, raw.params::<NewVoidThresholds>()?);
+    let given = |names: Vec<&'static str>| names.into_iter().find(|name| raw.is_written(name));
     Ok(RecutJob {
         input: raw.needed_path("catalogue")?,
         output: raw.needed_path("output")?,
-        thresholds: NewThresholds {
-            persistence,
-            significance: raw.real("significance-threshold", |x| x >= 0.0, SIGNIFICANCE)?,
-            saddle: raw.real("saddle-threshold", |x| x > 0.0, saddle)?,
-            mass: raw.real("mass-threshold", |x| x >= 0.0, MASS)?,
-            min_cells: raw.count("min-cells", is_number_of_cells, CELLS)?,
-        },
-        of_voids: NewVoidThresholds {
-            relevance: persistence.filter(|of| !of.is_difference()).map(Persistence::threshold),
-            wall: raw.real("wall-threshold", |x| x > 0.0, saddle)?,
-            radius: raw.real("min-radius", |x| x >= 0.0, RADIUS)?,
-            min_particles: raw.count("min-particles", |_| true, "a number of particles")?,
-        },
-        for_voids: given(&["wall-threshold", "min-radius", "min-particles"]),
-        for_clumps: given(&[
-            "relevance-difference",
-            "significance-threshold",
-            "saddle-threshold",
-            "mass-threshold",
-            "min-cells",
-        ]),
+        for_voids: given(only_in(&of_voids, &thresholds)),
+        for_clumps: given(only_in(&thresholds, &of_voids)),
+        thresholds,
+        of_voids,
     })
 }

@@ -83,18 +83,6 @@ pub(super) const RUN: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "balance",
-        key: "balance",
-        heading: Launch,
-        kind: OptionKind::Choice(&["work", "test-cells", "leaves"]),
-        default: "test-cells",
-        commands: &[Phew],
-        help: "What is divided equally among ranks",
-        doc: "test-cells: cells above the density threshold. work: these, with an extra cost for cells beside other ranks. \
-              leaves: all leaf cells, as in most simulations. Never changes the result.",
-        ..ROW
-    },
-    Opt {
         name: "diagnostics",
         key: "diagnostics",
         heading: Diagnostics,

@@ -2,7 +2,7 @@
 
 use super::Command::Tree;
 use super::ConfigError;
-use super::Heading::{Input, Results, Search, Viewers};
+use super::Heading::{Input, Results, Viewers};
 use super::launch::{Launch, pin, ranks, stall_timeout};
 use super::opt::{Opt, OptionKind, ROW};
 use super::report_options;
@@ -60,37 +60,6 @@ pub(super) const TREE: &[Opt] = &[
         doc: "Needs units and a cosmology. Orphans are left out.",
         ..ROW
     },
-    Opt {
-        name: "gap",
-        key: "gap",
-        heading: Search,
-        kind: OptionKind::Count,
-        default: "4",
-        commands: &[Tree],
-        help: "Number of snapshots in which an object may be missing",
-        doc: "An object that comes back in time goes on. With 0 only consecutive snapshots are linked.",
-        ..ROW
-    },
-    Opt {
-        name: "tracers",
-        key: "tracers",
-        heading: Search,
-        kind: OptionKind::Count,
-        default: "40",
-        commands: &[Tree],
-        help: "Number of most bound dark matter and star members of an object that are compared",
-        doc: "A tracer counts 1 / (1 + sqrt(rank)), where the most bound one has rank 0.",
-        ..ROW
-    },
-    Opt {
-        name: "no-orphans",
-        key: "no_orphans",
-        heading: Search,
-        commands: &[Tree],
-        help: "An object that is gone merges at once",
-        doc: "Without this option its most bound tracer is followed as an orphan, until it is among the tracers of another object.",
-        ..ROW
-    },
 ];
 
 /// `inselberg tree`, checked.
@@ -121,8 +90,6 @@ pub(super) fn tree(raw: &CheckedValues<'_>) -> Result<TreeJob, ConfigError> {
     if inputs.is_empty() {
         return Err(raw.missing("catalogues"));
     }
-    let gap = raw.count_or_default("gap", |n| n <= 1000, "0 to 1000 snapshots")?;
-    let tracers = raw.count_or_default("tracers", |n| (1..=1 << 20).contains(&n), "1 to 1048576 tracers")?;
     Ok(TreeJob {
         inputs,
         output: raw.needed_path("output")?,
@@ -130,7 +97,7 @@ pub(super) fn tree(raw: &CheckedValues<'_>) -> Result<TreeJob, ConfigError> {
         consistent_trees: raw.path("consistent-trees"),
         report: raw.path("report"),
         units: report_options::units(raw),
-        params: TreeParams::default().gap(gap).tracers(tracers).orphans(!raw.switch("no-orphans")),
+        params: raw.params()?,
         launch: Launch {
             ranks: ranks(raw)?,
             pin: pin(raw),

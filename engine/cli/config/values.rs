@@ -1,7 +1,6 @@
 //! Typed access to the values of a raw configuration.
 
 use super::{COMMANDS, ConfigError, Origin, RawConfig, RawValue};
-use inselberg_io::particles::N_KINDS;
 use std::path::PathBuf;
 
 /// Typed access to a raw configuration, with errors that name the option.
@@ -63,14 +62,6 @@ impl CheckedValues<'_> {
             Some((RawValue::Paths(paths), _)) => paths,
             Some((RawValue::Path(path), _)) => vec![path],
             _ => Vec::new(),
-        }
-    }
-
-    /// The kinds of particles, and whether they were given rather than the default.
-    pub(super) fn kinds(&self, name: &str) -> ([bool; N_KINDS], bool) {
-        match self.raw.get(name) {
-            Some((RawValue::Kinds(kinds), origin)) => (kinds, !matches!(origin, Origin::Default(_))),
-            _ => ([false; N_KINDS], false),
         }
     }
 

@@ -11,6 +11,19 @@ use std::path::{Path, PathBuf};
 /// What `phew`, `fof` and `convert` write for other programs.
 pub(super) const VIEWERS: &[Opt] = &[
     Opt {
+        name: "soap",
+        key: "soap",
+        heading: Viewers,
+        kind: OptionKind::Path,
+        example: "soap.hdf5",
+        commands: &[Phew, Fof],
+        help: "Also write properties in the layout of SOAP, for swiftsimio: a file .hdf5, or a folder",
+        doc: "A folder gets halo_properties.hdf5. With --with-members it also gets membership.hdf5, in the order of a snapshot that keeps \
+              particles by type. Needs --unbind for phew, and --properties for fof. Clumps and groups without bound particles are \
+              left out, where particles are unbound. docs/haloes.md lists the datasets.",
+        ..ROW
+    },
+    Opt {
         name: "catalogue",
         key: "input",
         positional: true,

@@ -6,6 +6,8 @@
 //!     H² / H0² = (Ω_m + Ω_ν) a⁻³ + Ω_k a⁻² + Ω_r a⁻⁴ + Ω_Λ a^(-3 (1 + w0 + wa)) exp(-3 wa (1 - a))
 //! ```
 
+use crate::params;
+use crate::params::{ParamSpec, Topic, real};
 use crate::{ReadError, ReadResult};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -221,17 +223,35 @@ impl Cosmology {
     }
 }
 
-/// Parameters of a cosmology that few formats state.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ExtraCosmology {
-    /// As [`Cosmology::w0`].
-    pub w0: Option<f64>,
-    /// As [`Cosmology::wa`].
-    pub wa: Option<f64>,
-    /// As [`Cosmology::omega_r`].
-    pub omega_r: Option<f64>,
-    /// As [`Cosmology::omega_nu`].
-    pub omega_nu: Option<f64>,
+params! {
+    /// Parameters of a cosmology that few formats state.
+    #[derive(Copy)]
+    pub struct ExtraCosmology of "cosmology" {
+        /// Pressure over density of dark energy today, where the snapshot does not state it.
+        ///
+        /// For the Hubble rate and the critical density of a cosmological snapshot: w(a) = w0 + wa (1 - a). The default is -1,
+        /// a cosmological constant. `info`, the summary and the catalogue attribute assumed_cosmology name what is assumed.
+        pub w0: Option<f64> = None, "w0" =
+            real("", |_| true, "a finite number").topic(Topic::Properties).example("-0.9");
+        /// The part of w that changes with the expansion, where the snapshot does not state it.
+        ///
+        /// The default is 0.
+        pub wa: Option<f64> = None, "wa" =
+            real("", |_| true, "a finite number").topic(Topic::Properties).example("0.2");
+        /// Density parameter of radiation, where the snapshot does not state it.
+        ///
+        /// The default is 0. Curvature is what is left of 1.
+        pub omega_r: Option<f64> = None, "omega_r" = density_parameter().example("9e-5");
+        /// Density parameter of massive neutrinos beside matter, where the snapshot does not state it.
+        ///
+        /// SWIFT's Omega_nu_0. It counts in the mean density of matter. The default is 0. Curvature is what is left of 1.
+        pub omega_nu: Option<f64> = None, "omega_nu" = density_parameter().example("0.0014");
+    }
+}
+
+const fn density_parameter() -> ParamSpec<Option<f64>> {
+    let expected = "a finite density parameter, 0 or more";
+    real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), expected).topic(Topic::Properties)
 }
 
 impl ExtraCosmology {

@@ -31,6 +31,7 @@ mod leaf_stream;
 mod mesh_blocks;
 mod npy_header;
 pub mod open_files;
+pub mod params;
 pub mod particles;
 pub mod ramses;
 mod readers;

@@ -279,7 +279,7 @@ impl Clumps {
         self.shared.write_soap(&self.found.catalogue, place.as_ref(), input)
     }
 
-    /// The density projected along z, on rank 0, where [`PhewParams::with_projection`] asked for it.
+    /// The density projected along z, on rank 0, where [`PhewParams::projection_level`] asked for it.
     pub fn projection(&self) -> Option<&Projection> {
         self.found.projection.as_ref()
     }

@@ -53,8 +53,7 @@ from_errors! {
         | RunError::Graph(_)
         | RunError::NoDefaultThreshold { .. }
         | RunError::NegativeThreshold(_)
-        | RunError::VoidThreshold { .. }
-        | RunError::WallAboveDensity { .. }
+        | RunError::Parameter(_)
         | RunError::MassesBelowZero(_)
         | RunError::RegionOutside { .. }
         | RunError::NoUnits
@@ -65,10 +64,7 @@ from_errors! {
         | RunError::NoMagneticField { .. }
         | RunError::NoGas
         | RunError::GasOnParticleMesh
-        | RunError::RatioOnly
-        | RunError::SignificanceOfRamses
         | RunError::SignificanceOfCells { .. }
-        | RunError::PotentialOfRamses
         | RunError::UnbindingOnParticleMesh => ErrorKind::InvalidArgument,
         RunError::Memory(_) => ErrorKind::OutOfMemory,
         RunError::Mesh(error) => of_mesh(error),

@@ -7,18 +7,20 @@ use crate::api::groups::{self, FofGroups};
 use crate::api::guard;
 use crate::api::hook::{Hook, Progress};
 use crate::api::opened::{OpenParticles, OpenSnapshot};
+use crate::api::params::TreeParams;
 use crate::api::params::{FofParams, PhewParams};
-use crate::api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
+use crate::api::params::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 use crate::api::particles::ParticleColumns;
 use crate::api::phew;
 use crate::api::session::{CallThreads, ProcessOwner, Shared};
 use crate::api::snapshots;
-use crate::api::trees::{self, MergerTree, TreeParams};
+use crate::api::trees::{self, MergerTree};
 use crate::api::voids::{self, Voids};
 use crate::error::{Error, ErrorKind};
 use crate::phew::params::FieldChoice;
 use crate::voids::VoidParams;
 use inselberg_comm::{Comm, CommBuilder};
+use inselberg_io::FieldDefaults;
 use inselberg_io::particles::InputDefaults;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -81,8 +83,20 @@ impl Engine {
     /// # Errors
     /// [`ErrorKind::Read`] if there is no such output, its format is unknown, or its headers are broken.
     pub fn open(&mut self, path: impl AsRef<Path>) -> Result<OpenSnapshot, Error> {
+        self.open_with(path, &FieldDefaults::default())
+    }
+
+    /// Collective: as [`Self::open`], with `defaults` for what the input leaves open: the boundary, names of variables, a plane.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and for a default that the input has no use for.
+    pub fn open_with(
+        &mut self,
+        path: impl AsRef<Path>,
+        defaults: &FieldDefaults,
+    ) -> Result<OpenSnapshot, Error> {
         let path = path.as_ref();
-        self.shared.call(|session| OpenSnapshot::open(path, session.comm))
+        self.shared.call(|session| OpenSnapshot::open(path, defaults, session.comm))
     }
 
     /// Collective: opens particles by their headers alone, in the files of one input. Rank 0 reads them.

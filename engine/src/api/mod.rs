@@ -17,7 +17,6 @@ pub mod hook;
 mod meshes;
 pub mod opened;
 pub mod params;
-pub mod particle_types;
 pub mod particles;
 mod phew;
 mod program;

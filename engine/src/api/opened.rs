@@ -7,7 +7,7 @@ use inselberg_comm::Comm;
 use inselberg_io::particles::{
     InputDefaults, ParticleHeader, ParticleInput, open_particles_from, read_particle_headers_with,
 };
-use inselberg_io::{InputFacts, Snapshot, collective, open_from};
+use inselberg_io::{FieldDefaults, InputFacts, Snapshot, collective, open_from, read_headers_with};
 use std::path::{Path, PathBuf};
 
 /// An output with cells on disk, such as the folder `output_00080` of RAMSES. Only its headers have been read.
@@ -21,8 +21,9 @@ impl std::fmt::Debug for OpenSnapshot {
 
 impl OpenSnapshot {
     /// Collective: reads the headers on rank 0.
-    pub(crate) fn open(path: &Path, comm: &Comm) -> Result<Self, Error> {
-        Ok(Self(collective::open(path, comm)?))
+    pub(crate) fn open(path: &Path, defaults: &FieldDefaults, comm: &Comm) -> Result<Self, Error> {
+        let facts = collective::shared(comm, || read_headers_with(path, defaults))?;
+        Ok(Self::from_headers(&facts))
     }
 
     /// From headers that were read before, for the command line.

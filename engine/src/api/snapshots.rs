@@ -4,7 +4,7 @@ use crate::api::clumps::{ClumpLabels, CutResult};
 use crate::api::groups::SearchResult;
 use crate::api::opened::{OpenParticles, OpenSnapshot};
 use crate::api::params::{FofParams, PhewParams};
-use crate::api::particle_types::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
+use crate::api::params::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 use crate::api::phew::project_if;
 use crate::api::session::Session;
 use crate::api::slips::DataSpan;

@@ -3,70 +3,17 @@
 use crate::api::cells::Geometry;
 use crate::api::clumps::Clumps;
 use crate::api::groups::FofGroups;
+use crate::api::params::TreeParams;
 use crate::api::session::{Session, Shared};
 use crate::api::tree_objects::{FlatObjects, TreeColumns, TreeObject};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::trees::linker::TreeLinker;
 use crate::trees::memory_output;
 use crate::trees::series::SeriesOrder;
 use inselberg_io::catalogue::{Catalogue, CataloguePart};
 use inselberg_io::staging::Staged;
-use inselberg_kernels::trees::history::HistoryParams;
-use inselberg_kernels::trees::tracer::MOST_TRACERS;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// What decides a merger tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TreeParams {
-    /// Number of outputs in which an object may be missing. 4 by default.
-    pub gap: u64,
-    /// Number of most bound dark matter and star members that are compared, 1 to 2^20. 40 by default.
-    pub tracers: u64,
-    /// Whether the most bound member of an object that is gone is followed until it merges. So by default.
-    pub orphans: bool,
-}
-
-impl Default for TreeParams {
-    fn default() -> Self {
-        let HistoryParams { gap, n_tracers, orphans } = HistoryParams::default();
-        Self { gap: gap as u64, tracers: u64::from(n_tracers), orphans }
-    }
-}
-
-impl TreeParams {
-    /// Number of outputs in which an object may be missing.
-    #[must_use]
-    pub fn gap(self, gap: u64) -> Self {
-        Self { gap, ..self }
-    }
-
-    /// Number of most bound members that are compared.
-    #[must_use]
-    pub fn tracers(self, tracers: u64) -> Self {
-        Self { tracers, ..self }
-    }
-
-    /// Whether orphans are followed.
-    #[must_use]
-    pub fn orphans(self, orphans: bool) -> Self {
-        Self { orphans, ..self }
-    }
-
-    fn checked(&self) -> Result<HistoryParams, Error> {
-        let n_tracers = u32::try_from(self.tracers).unwrap_or(u32::MAX);
-        if !(1..=MOST_TRACERS).contains(&n_tracers) {
-            let message = format!("{} tracers; expected 1 to {MOST_TRACERS}", self.tracers);
-            return Err(Error::new(ErrorKind::InvalidArgument, message));
-        }
-        Ok(HistoryParams {
-            gap: usize::try_from(self.gap).unwrap_or(usize::MAX),
-            n_tracers,
-            orphans: self.orphans,
-        })
-    }
-}
 
 /// A merger tree that grows output by output. Over several ranks each keeps the members whose identities belong to it, 16 bytes
 /// per dark matter or star member of the last output, and rank 0 keeps the history.
@@ -114,7 +61,7 @@ impl MergerTree {
     /// Returns the order of the files, on rank 0 with what they were sorted by.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`] if a file cannot be read. [`ErrorKind::InvalidArgument`] if one has no members, is of another run or
+    /// [`crate::ErrorKind::Read`] if a file cannot be read. [`crate::ErrorKind::InvalidArgument`] if one has no members, is of another run or
     /// kind, is not later than the outputs so far, or lists a particle twice. All ranks return the same error.
     pub fn add_files(&mut self, paths: &[impl AsRef<Path>]) -> Result<SeriesOrder, Error> {
         let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
@@ -211,7 +158,7 @@ impl MergerTree {
     /// Collective: writes the tree so far to a file. More outputs may follow.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if the file cannot be written.
+    /// [`crate::ErrorKind::Write`] if the file cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.stage(path, &[])?.commit().map_err(Error::from)
     }

@@ -1,7 +1,7 @@
 //! Voids among particles on disk: one call, and what it found.
 
 use crate::api::opened::OpenParticles;
-use crate::api::particle_types::ParticleGraphParams;
+use crate::api::params::ParticleGraphParams;
 use crate::api::session::{Session, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::projection::{DensityMap, KeptLeaves, MapBox, View};

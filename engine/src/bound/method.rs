@@ -60,7 +60,7 @@ pub struct SlicedClump<'a, S> {
 impl UnbindMethod {
     /// By energies, as a request asks for it; `None` for no unbinding and for RAMSES's rules.
     pub fn by_energies(request: &BoundRequest) -> Option<Self> {
-        let method = match request.unbind? {
+        let method = match request.unbinding()? {
             PotentialChoice::Tree => PotentialMethod::Tree,
             PotentialChoice::Spherical => PotentialMethod::Spherical,
             PotentialChoice::Ramses => return None,

@@ -52,6 +52,7 @@ pub use member_type::{MemberType, source_types, text_of};
 pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
 pub use rank_slices::RankSlices;
+pub(crate) use request::allows_duplicates;
 pub use request::{
     BoundRequest, CentralChoice, PotentialChoice, PropertyChoice, PropertyWords, SofteningLengths,
     SourceTypes, SpanRules,

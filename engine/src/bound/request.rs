@@ -1,37 +1,124 @@
 //! What a caller asks for.
 
-use crate::bound::member_type::MemberType;
+use crate::bound::member_type::{MemberType, source_types, text_of};
+use inselberg_io::params::ParamValue;
+use inselberg_io::{params, words};
 pub use inselberg_kernels::bound::SourceTypes;
 use inselberg_kernels::bound::slices::BLOCK;
 use inselberg_kernels::phew::Rules;
 use std::str::FromStr;
 
-/// What a run finds out about bound particles and gas cells.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BoundRequest {
-    /// Whether particles that gravity does not hold are removed from clumps or groups, and how potentials are computed then.
-    pub unbind: Option<PotentialChoice>,
-    /// The properties. Without unbinding, groups may have spheres, and clumps have none.
-    pub properties: PropertyChoice,
-    /// Which clump of a halo is its central, with or without unbinding. Under RAMSES's rules it is the densest.
-    pub central: CentralChoice,
-    /// Whether catalogues list the bound particles of each clump or group.
-    pub with_members: bool,
-    /// The types whose mass makes the potential, by the numbers of [`MemberType`]. The others are tested against it.
-    pub potential_from: SourceTypes,
-    /// Whether the thermal energy of gas cells counts.
-    pub thermal_energy: bool,
-    /// Softening lengths of particles in clumps. Where none is given, that of the input holds, or else the side of the leaf.
-    pub softening: SofteningLengths,
-    /// Whether particles of one type and halo may share an ID. They are then told apart by position and velocity.
-    pub allow_duplicate_ids: bool,
-    /// Whether clumps have the properties of their gas cells, bound or not. Needs no unbinding.
-    pub gas: bool,
-    /// The ratio of specific heats of gas cells, above 1; `None`: that of the input, else that of a monatomic gas.
-    pub adiabatic_index: Option<f64>,
-    /// Which haloes and groups all ranks work on together: for tests.
-    #[doc(hidden)]
-    pub spanning: SpanRules,
+params! {
+    /// What a run finds out about bound particles and gas cells.
+    #[derive(Copy)]
+    pub struct BoundRequest of "phew" {
+        /// Find the particles and gas cells that gravity holds in each clump.
+        ///
+        /// Those with too much energy leave their clump for the one that it merges into. The clumps then have bound masses,
+        /// centres and energies. Needs velocities and units.
+        pub unbind: bool = false, "unbind" = flag("false");
+        /// How potentials of bound particles are computed.
+        ///
+        /// tree: from all particles of the clump. spherical: as if these were shells about its densest part; faster, and wrong for
+        /// those that are not round. ramses: in bins of radius, with RAMSES's own rules of unbinding; only by RAMSES's rules, on the
+        /// cells of an output.
+        pub potential: PotentialChoice = PotentialChoice::Tree, "potential" =
+            choice("tree", PotentialChoice::WORDS, "tree, spherical or ramses").topic(Topic::Properties);
+        /// The properties. Without unbinding, groups may have spheres, and clumps have none.
+        pub properties: PropertyChoice = PropertyChoice::Basic;
+        /// Which clump of a halo is its central.
+        ///
+        /// heaviest: the clump with the greatest bound mass, without unbinding the one with the heaviest patch; losers of unbinding
+        /// go to it. densest: the main clump, which has the densest peak; losers go to the clump that theirs merges into. By RAMSES's
+        /// rules it is the densest.
+        pub central: CentralChoice = CentralChoice::Heaviest, "central" =
+            choice("heaviest", CentralChoice::WORDS, "heaviest or densest").topic(Topic::Properties);
+        /// Also list the bound particles of each clump, the most bound first.
+        ///
+        /// Needs `unbind`.
+        pub with_members: bool = false, "with_members" = flag("false").topic(Topic::Results);
+        /// The types whose mass makes the potential of unbinding.
+        ///
+        /// Types are gas, dark-matter, stars and other. Members of the other types are still tested against the potential.
+        pub potential_from: SourceTypes = SourceTypes::ALL, "potential_from" = of_whole(
+            ParamKind::Text("all|TYPE,..."),
+            "all",
+            |sources, text, _| assign(sources, source_types(text)),
+            |sources| Some(text_of(*sources)),
+            "all, or gas, dark-matter, stars and other, separated by commas",
+        ).topic(Topic::Properties);
+        /// Whether the thermal energy of gas cells counts in unbinding.
+        pub thermal_energy: bool = true, "thermal_energy" = flag("true").topic(Topic::Properties);
+        /// Softening lengths of the particles for unbinding (code units).
+        ///
+        /// One length for all types, or one per type. Defaults are the lengths that the snapshot states, and otherwise the side of
+        /// the leaf around a particle. A gas cell always has its own side. docs/haloes.md has the definition.
+        pub softening: SofteningLengths = SofteningLengths::default(), "softening" = text(
+            "",
+            "LENGTH|TYPE=LENGTH,...",
+            "a length, 0 or more, or TYPE=LENGTH for gas, dark-matter, stars and other, separated by commas",
+        ).topic(Topic::Properties).example("dark-matter=0.004,stars=0.002");
+        /// Whether particles of one type and halo may share an ID. They are then told apart by position and velocity.
+        pub allow_duplicate_ids: bool = false;
+        /// Whether clumps have the properties of their gas cells, bound or not. Needs no unbinding.
+        pub gas: bool = false;
+        /// The ratio of specific heats of gas cells, for unbinding and properties of gas.
+        ///
+        /// Above 1. Default: that of the input, and 5/3 where the input states none above 1.
+        pub adiabatic_index: Option<f64> = None, "gamma" = real(
+            "",
+            |x: &Option<f64>| x.is_none_or(|x| x > 1.0),
+            "a finite number above 1",
+        ).topic(Topic::Properties).example("1.4");
+        /// Which haloes and groups all ranks work on together: for tests.
+        #[doc(hidden)]
+        pub spanning: SpanRules = SpanRules::default();
+    }
+    also {
+        /// Whether particles of one type and halo may share an ID in unbinding.
+        ///
+        /// allow: particles of one ID are told apart by position and velocity.
+        "duplicate_ids" = of_whole(
+            ParamKind::Choice(&["error", "allow"]),
+            "error",
+            |of: &mut BoundRequest, text, _| assign(&mut of.allow_duplicate_ids, allows_duplicates(text)),
+            |of| Some(if of.allow_duplicate_ids { "allow" } else { "error" }.into()),
+            "error or allow",
+        ).topic(Topic::Properties);
+        /// Properties of what unbinding finds, and of gas: words out of basic, bound, so, all, gas.
+        ///
+        /// basic: mass, centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by
+        /// type, dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density about haloes
+        /// (spherical overdensities). all: bound and so. These need `unbind`. gas, with or without `unbind`: thermal, turbulent,
+        /// magnetic and potential energy, velocity dispersion, virial parameters, half-mass radius, axis ratios and free-fall
+        /// time of the gas cells of each clump, bound or not. docs/haloes.md has the definitions.
+        "properties" = of_whole(
+            ParamKind::Text("WORD,..."),
+            "basic",
+            |of: &mut BoundRequest, text, _| set_properties(of, text),
+            |of| Some(match (of.properties, of.gas) {
+                (choice, false) => choice.name().into(),
+                (PropertyChoice::Basic, true) => "gas".into(),
+                (choice, true) => format!("{},gas", choice.name()),
+            }),
+            PropertyWords::EXPECTED,
+        );
+    }
+}
+
+fn set_properties(of: &mut BoundRequest, text: &str) -> bool {
+    let Ok(PropertyWords { choice, gas, .. }) = text.parse() else { return false };
+    (of.properties, of.gas) = (choice, gas);
+    true
+}
+
+/// Whether a word of `duplicate_ids` lets particles share an ID.
+pub(crate) fn allows_duplicates(text: &str) -> Option<bool> {
+    match text {
+        "allow" => Some(true),
+        "error" => Some(false),
+        _ => None,
+    }
 }
 
 /// Which haloes and groups all ranks work on together. For tests: results depend on the block, not on which haloes these are.
@@ -69,31 +156,12 @@ impl SpanRules {
 impl BoundRequest {
     /// Whether members of clumps are needed.
     pub(crate) fn needs_members(&self) -> bool {
-        self.unbind.is_some() || self.gas
+        self.unbind || self.gas
     }
 
-    /// A ratio of specific heats that is not valid: it must be finite and above 1.
-    pub(crate) fn invalid_adiabatic_index(&self) -> Option<f64> {
-        self.adiabatic_index.filter(|ratio| !(ratio.is_finite() && *ratio > 1.0))
-    }
-}
-
-impl Default for BoundRequest {
-    /// No unbinding. With it: basic properties, potentials from all types, and thermal energy.
-    fn default() -> Self {
-        Self {
-            unbind: None,
-            properties: PropertyChoice::Basic,
-            central: CentralChoice::Heaviest,
-            with_members: false,
-            potential_from: SourceTypes::ALL,
-            thermal_energy: true,
-            softening: SofteningLengths::default(),
-            allow_duplicate_ids: false,
-            gas: false,
-            adiabatic_index: None,
-            spanning: SpanRules::default(),
-        }
+    /// How potentials are computed, if particles are unbound.
+    pub fn unbinding(&self) -> Option<PotentialChoice> {
+        self.unbind.then_some(self.potential)
     }
 }
 
@@ -124,9 +192,11 @@ impl SofteningLengths {
     pub fn invalid(&self) -> Option<f64> {
         self.0.into_iter().flatten().find(|length| !(length.is_finite() && *length >= 0.0))
     }
+}
 
+impl ParamValue for SofteningLengths {
     /// From `LENGTH`, or from `TYPE=LENGTH` for some types, separated by commas.
-    pub fn from_text(text: &str) -> Option<Self> {
+    fn from_text(text: &str) -> Option<Self> {
         let length = |text: &str| text.trim().parse::<f64>().ok();
         let lengths = match length(text) {
             Some(length) => Self::same(length),
@@ -136,6 +206,12 @@ impl SofteningLengths {
             })?,
         };
         lengths.invalid().is_none().then_some(lengths)
+    }
+
+    fn to_text(&self) -> Option<String> {
+        let of = |member: MemberType| Some(format!("{}={}", member.name(), self.of(member)?));
+        let lengths: Vec<String> = MemberType::ALL.into_iter().filter_map(of).collect();
+        (!lengths.is_empty()).then(|| lengths.join(","))
     }
 }
 
@@ -152,16 +228,7 @@ pub enum PotentialChoice {
     Ramses,
 }
 
-impl PotentialChoice {
-    /// Its name in options and attributes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tree => "tree",
-            Self::Spherical => "spherical",
-            Self::Ramses => "ramses",
-        }
-    }
-}
+words!(PotentialChoice { Tree = "tree", Spherical = "spherical", Ramses = "ramses" });
 
 /// Which clump of a halo is its central: the centre of the halo, to which the others are satellites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -175,14 +242,6 @@ pub enum CentralChoice {
 }
 
 impl CentralChoice {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Heaviest, Self::Densest];
-
-    /// From its name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|choice| choice.name() == name)
-    }
-
     /// That of these rules, if this one is asked for.
     pub(crate) fn by(self, rules: Rules) -> Self {
         match rules {
@@ -190,15 +249,9 @@ impl CentralChoice {
             Rules::Ramses => Self::Densest,
         }
     }
-
-    /// Its name in options and attributes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Heaviest => "heaviest",
-            Self::Densest => "densest",
-        }
-    }
 }
+
+words!(CentralChoice { Heaviest = "heaviest", Densest = "densest" });
 
 /// A choice of properties of clumps or groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -213,6 +266,8 @@ pub enum PropertyChoice {
     /// All that there are.
     All,
 }
+
+words!(PropertyChoice { Basic = "basic", Bound = "bound", Spheres = "so", All = "all" });
 
 impl PropertyChoice {
     /// Whether bound particles have all their properties.

@@ -75,7 +75,7 @@ impl FofConfig {
 
     /// Whether anything is found out about groups that the search does not find.
     pub fn has_properties(&self) -> bool {
-        self.bound.unbind.is_some() || self.bound.properties.has_spheres()
+        self.bound.unbind || self.bound.properties.has_spheres()
     }
 
     /// The softening length of each kind, and where it comes from: the given one, that of the input, or a fifth of the linking

@@ -75,7 +75,7 @@ impl ParticleSnapshot {
     pub fn check_velocities(&self, request: &BoundRequest) -> Result<(), RunError> {
         let species = self.plan.species.iter().map(|s| &self.input.about().species[*s]);
         match species.into_iter().find(|s| s.n > 0 && !s.has_velocities) {
-            Some(s) if request.unbind.is_some() => Err(RunError::NoVelocities { kind: s.name.clone() }),
+            Some(s) if request.unbind => Err(RunError::NoVelocities { kind: s.name.clone() }),
             _ => Ok(()),
         }
     }

@@ -1,5 +1,7 @@
 //! What do the leaves of a mesh weigh when they are divided among ranks?
 
+use inselberg_io::words;
+
 /// What is balanced when a mesh is divided among ranks. Never changes a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Weights {
@@ -11,3 +13,5 @@ pub enum Weights {
     /// The same work per rank: leaves and, weighted more, test cells, with compact regions.
     Work,
 }
+
+words!(Weights { Work = "work", TestCells = "test-cells", Leaves = "leaves" });

@@ -66,7 +66,7 @@ impl<'a> Input<'a> {
         config.check()?;
         let has_gas = config.bound.needs_members() && GasCells::of_input(snapshot, &config.bound)?.is_some();
         let needs_particles =
-            config.with_particles || config.min_particles > 0 || config.bound.unbind.is_some() && !has_gas;
+            config.with_particles || config.min_particles > 0 || config.bound.unbind && !has_gas;
         if needs_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
         }

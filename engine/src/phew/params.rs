@@ -6,6 +6,7 @@ use crate::error::RunError;
 pub use crate::particle_mesh::DensityUnit;
 use crate::partition::Weights;
 use crate::phew::selection::Selection;
+use inselberg_io::params::{ParamError, assign};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 pub use inselberg_kernels::phew::persistence::Persistence;
@@ -25,6 +26,19 @@ pub enum FieldChoice {
     CicRamses,
     /// All particles with mass and the gas, by cloud-in-cell, level by level.
     Matter,
+}
+
+/// By the words of the command line.
+impl From<&str> for FieldChoice {
+    fn from(text: &str) -> Self {
+        match text {
+            "auto" | "" => Self::Auto,
+            "cic" => Self::Cic,
+            "cic-ramses" => Self::CicRamses,
+            "matter" => Self::Matter,
+            name => Self::Named(name.into()),
+        }
+    }
 }
 
 /// No density threshold is lower.
@@ -124,6 +138,30 @@ pub struct PhewConfig {
 /// The beginnings of the names of attributes about members of clumps: of unbinding, and of gas.
 pub(crate) const OF_MEMBERS: [&str; 2] = ["unbind_", "gas_"];
 
+/// Checks that nothing is asked for that only the other rules have.
+///
+/// # Errors
+/// The first parameter that these rules do not take.
+pub(crate) fn check_rules(
+    rules: Rules,
+    thresholds: &Thresholds,
+    bound: &BoundRequest,
+) -> Result<(), ParamError> {
+    let is_ramses = rules == Rules::Ramses;
+    if let (Some(least), true) = (thresholds.significance, is_ramses) {
+        let expected = "no such threshold with `compat` ramses";
+        return Err(ParamError::value("significance_threshold", least, expected));
+    }
+    if let (Persistence::Difference(difference), true) = (thresholds.persistence, is_ramses) {
+        let expected = "`relevance_threshold` with `compat` ramses";
+        return Err(ParamError::value("relevance_difference", difference, expected));
+    }
+    if !is_ramses && bound.unbinding() == Some(PotentialChoice::Ramses) {
+        return Err(ParamError::value("potential", "ramses", "`compat` ramses beside it"));
+    }
+    Ok(())
+}
+
 impl PhewConfig {
     /// Checks the thresholds against each other and against the rules.
     ///
@@ -131,17 +169,12 @@ impl PhewConfig {
     /// When the density threshold is negative without a difference or beside what needs masses, RAMSES's rules meet a persistence that is
     /// no ratio or a significance, or its unbinding meets the rules of the paper.
     pub fn check(&self) -> Result<(), RunError> {
+        check_rules(self.rules, &self.thresholds, &self.bound)?;
         let Thresholds { density, persistence, .. } = self.thresholds;
-        let is_ramses = self.rules == Rules::Ramses;
         match persistence {
             _ if density.is_nan() || density < LEAST_THRESHOLD => Err(RunError::NegativeThreshold(density)),
             Persistence::Ratio(_) if density < 0.0 => Err(RunError::NegativeThreshold(density)),
             _ if density < 0.0 && self.bound.needs_members() => Err(RunError::MassesBelowZero(density)),
-            Persistence::Difference(_) if is_ramses => Err(RunError::RatioOnly),
-            _ if is_ramses && self.thresholds.significance.is_some() => Err(RunError::SignificanceOfRamses),
-            _ if !is_ramses && self.bound.unbind == Some(PotentialChoice::Ramses) => {
-                Err(RunError::PotentialOfRamses)
-            }
             _ => Ok(()),
         }
     }
@@ -158,4 +191,14 @@ impl PhewConfig {
             Persistence::Difference(_) => LeafValues::Any,
         }
     }
+}
+
+/// Sets a persistence of one kind from a text. `none` leaves the default. Whether the text suits.
+pub(crate) fn set_persistence(
+    slot: &mut Option<Persistence>,
+    text: &str,
+    kind: fn(f64) -> Persistence,
+) -> bool {
+    let threshold = || text.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
+    assign(slot, if text == "none" { Some(None) } else { threshold().map(|x| Some(kind(x))) })
 }

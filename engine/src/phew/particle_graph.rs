@@ -321,7 +321,9 @@ fn check(snapshot: &ParticleSnapshot, config: &PhewConfig) -> Result<(), RunErro
     match () {
         () if config.rules == Rules::Ramses => return needs("a run by RAMSES's rules"),
         () if config.with_cells => return needs("the table of cells"),
-        () if config.bound.unbind == Some(PotentialChoice::Ramses) => return needs("RAMSES's unbinding"),
+        () if config.bound.unbinding() == Some(PotentialChoice::Ramses) => {
+            return needs("RAMSES's unbinding");
+        }
         () if config.bound.gas => return needs("properties of gas"),
         () if !config.selection.is_all() => return needs("a region or a range of levels"),
         () => {}

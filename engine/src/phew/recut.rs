@@ -5,6 +5,7 @@ use crate::phew::defaults::mark_given;
 use crate::phew::hierarchy::structures;
 use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
+use crate::phew::params::set_persistence;
 use crate::phew::params::{OF_MEMBERS, Thresholds};
 use crate::phew::tables::{
     MIN_CELLS, RecutError, RecutHeader, SIGNIFICANCE_THRESHOLD, clumps_table, haloes_table, known_properties,
@@ -12,24 +13,62 @@ use crate::phew::tables::{
 };
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
+use inselberg_io::params;
 use inselberg_kernels::phew::persistence::Persistence;
 
-/// Thresholds that may change after the fact; `None` leaves the catalogue's own.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct NewThresholds {
-    /// Peaks of lower persistence are noise. Of the kind of the catalogue; a difference in mean densities for a mesh built
-    /// from particles.
-    pub persistence: Option<Persistence>,
-    /// Peaks of lower significance with little mass above their saddles are noise, in densities that are made of particles; 0: none
-    /// is for that reason.
-    pub significance: Option<f64>,
-    /// Clumps that meet above it merge into one halo; in mean densities for a mesh built from particles.
-    pub saddle: Option<f64>,
-    /// Clumps of haloes up to this mass are not listed. In code units under the paper's rules, in masses of the
-    /// lightest particle under RAMSES's.
-    pub mass: Option<f64>,
-    /// Clumps of haloes with fewer leaf cells are not listed.
-    pub min_cells: Option<u64>,
+params! {
+    /// The new thresholds of a catalogue of clumps. `None` keeps a threshold.
+    #[derive(Copy)]
+    pub struct NewThresholds of "recut" {
+        /// Peaks of lower persistence are noise. Of the kind of the catalogue; a difference in mean densities for a mesh built from
+        /// particles.
+        pub persistence: Option<Persistence> = None;
+        /// New least significance of peaks; default: that of the catalogue.
+        pub significance: Option<f64> = None, "significance_threshold" = real(
+            "",
+            |x: &Option<f64>| x.is_none_or(|x| x >= 0.0),
+            "a finite number of standard deviations, 0 or more",
+        ).example("0");
+        /// New saddle threshold (code units); default: that of the catalogue.
+        ///
+        /// For a mesh from particles the unit is the mean density, as in the first run.
+        pub saddle: Option<f64> = None, "saddle_threshold" = real(
+            "",
+            |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
+            "a finite number above 0, or to leave it out for the catalogue's own",
+        ).example("150");
+        /// New mass threshold (code units); default: that of the catalogue.
+        ///
+        /// By RAMSES's rules the unit is the mass of the lightest particle, as in the first run.
+        pub mass: Option<f64> = None, "mass_threshold" =
+            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite mass, 0 or more").example("0");
+        /// New least number of leaf cells of a listed halo; default: that of the catalogue.
+        pub min_cells: Option<u64> = None, "min_cells" = count(
+            "",
+            |n: &Option<u64>| n.is_none_or(|n| n <= 1_000_000_000_000_000_000),
+            "a number of cells up to 1e18",
+        ).example("20");
+    }
+    also {
+        /// New relevance threshold; default: that of the catalogue.
+        "relevance_threshold" = of_whole(
+            ParamKind::Real,
+            "",
+            |of: &mut NewThresholds, text, _| set_persistence(&mut of.persistence, text, Persistence::Ratio),
+            |of| of.persistence.filter(|of| !of.is_difference()).map(|of| of.threshold().to_string()),
+            "a finite ratio, 0 or more",
+        ).instead_of("relevance_difference").example("5");
+        /// The same for a catalogue that was cut by a difference (code units).
+        ///
+        /// For a mesh from particles the unit is the mean density, as in the first run.
+        "relevance_difference" = of_whole(
+            ParamKind::Real,
+            "",
+            |of: &mut NewThresholds, text, _| set_persistence(&mut of.persistence, text, Persistence::Difference),
+            |of| of.persistence.filter(|of| of.is_difference()).map(|of| of.threshold().to_string()),
+            "a finite difference, 0 or more",
+        ).instead_of("relevance_threshold").example("2");
+    }
 }
 
 /// The beginning of the names of attributes about particles of haloes.

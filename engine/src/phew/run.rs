@@ -95,7 +95,7 @@ pub fn run_on_particles(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
-    if config.bound.unbind == Some(PotentialChoice::Ramses) {
+    if config.bound.unbinding() == Some(PotentialChoice::Ramses) {
         return Err(RunError::UnbindingOnParticleMesh);
     }
     if config.bound.gas {

@@ -1,116 +1,71 @@
 //! Which walls divide voids, and which voids are listed?
 
-use crate::error::RunError;
 use crate::graph::GraphField;
 use crate::phew::params::{Persistence, Thresholds};
+use inselberg_io::params;
+use inselberg_io::params::{ParamError, check_ranges};
 use std::f64::consts::PI;
 
-/// Which walls divide voids, and which voids are listed. Densities are in units of the mean density.
-///
-/// ```
-/// use inselberg::VoidParams;
-///
-/// let params = VoidParams::default().wall(0.3).radius(2.5);
-/// assert_eq!((params.relevance, params.wall, params.radius), (2.0, Some(0.3), 2.5));
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct VoidParams {
-    /// Only particles less dense than this take part; `None`: all do.
-    pub density: Option<f64>,
-    /// A zone with a smaller ratio of the density of the wall over which it overflows to its least density is noise.
-    pub relevance: f64,
-    /// Zones that meet below this density are one void; `None`: every zone is a void.
-    pub wall: Option<f64>,
-    /// Voids up to this effective radius, in units of the positions, are not listed.
-    pub radius: f64,
-    /// Voids of fewer particles are not listed.
-    pub min_particles: u64,
-    /// Whether the catalogue lists every particle with its zone and void.
-    pub with_particles: bool,
-    /// Also keeps the density for [`Voids::maps`](crate::Voids::maps).
-    pub keep_density: bool,
-}
-
-impl Default for VoidParams {
-    /// All particles, a ratio of at least 2, and walls of 0.2 mean densities.
-    fn default() -> Self {
-        Self {
-            density: None,
-            relevance: 2.0,
-            wall: Some(0.2),
-            radius: 0.0,
-            min_particles: 0,
-            with_particles: false,
-            keep_density: false,
-        }
+params! {
+    /// Which walls divide voids, and which voids are listed. Densities are in units of the mean density.
+    ///
+    /// ```
+    /// use inselberg::VoidParams;
+    ///
+    /// let params = VoidParams::default().wall(0.3).radius(2.5);
+    /// assert_eq!((params.relevance, params.wall, params.radius), (2.0, Some(0.3), 2.5));
+    /// ```
+    #[non_exhaustive]
+    pub struct VoidParams of "voids" {
+        /// Smallest ratio of wall to least density of a zone that is not noise.
+        ///
+        /// The wall is that over which the zone overflows into an emptier one; ZOBOV calls the ratio r. A zone with a smaller ratio
+        /// is merged over that wall. docs/voids.md says how often noise alone reaches a ratio. 1 or less keeps every zone.
+        pub relevance: f64 = 2.0, "relevance_threshold" = real("2", |x| *x >= 0.0, "a finite ratio, 0 or more");
+        /// Zones that meet below this density are one void (mean densities); 0: none do.
+        ///
+        /// VIDE merges zones below 0.2 as well.
+        pub wall: Option<f64> = Some(0.2), "wall_threshold" = of_whole(
+            ParamKind::Real,
+            "0.2",
+            |wall: &mut Option<f64>, text, _| match Option::<f64>::from_text(text) {
+                Some(given) if given.is_none_or(|given| given >= 0.0) => {
+                    assign(wall, Some(given.filter(|given| *given > 0.0)))
+                }
+                _ => false,
+            },
+            |wall| Some(wall.unwrap_or(0.0).to_string()),
+            "a finite number, 0 or more",
+        );
+        /// Only particles less dense than this take part (mean densities); default: all do.
+        ///
+        /// At least the wall threshold. Without it every particle belongs to a zone, as for ZOBOV.
+        pub density: Option<f64> = None, "density_threshold" =
+            real("", |x: &Option<f64>| x.is_none_or(|x| x > 0.0), "a finite number above 0").example("1");
+        /// Least effective radius of a listed void (code units).
+        ///
+        /// Every zone of such a void is listed, however small. Labels of particles stay.
+        pub radius: f64 = 0.0, "min_radius" = real("0", |x| *x >= 0.0, "a finite radius, 0 or more");
+        /// Least number of particles of a listed void.
+        pub min_particles: u64 = 0, "min_particles" = count("0", |_| true, "a number of particles");
+        /// Also list every particle with its zone and void.
+        pub with_particles: bool = false, "with_particles" = flag("false").topic(Topic::Results);
+        /// Also keeps the density for [`Voids::maps`](crate::Voids::maps).
+        pub keep_density: bool = false;
     }
 }
 
 impl VoidParams {
-    /// Only particles less dense than this take part.
-    #[must_use]
-    pub fn density(self, density: f64) -> Self {
-        Self { density: Some(density), ..self }
-    }
-
-    /// Zones with a smaller ratio of wall to least density are noise.
-    #[must_use]
-    pub fn relevance(self, relevance: f64) -> Self {
-        Self { relevance, ..self }
-    }
-
-    /// Zones that meet below this density are one void.
-    #[must_use]
-    pub fn wall(self, wall: f64) -> Self {
-        Self { wall: Some(wall), ..self }
-    }
-
-    /// Voids up to this radius are not listed.
-    #[must_use]
-    pub fn radius(self, radius: f64) -> Self {
-        Self { radius, ..self }
-    }
-
-    /// Voids of fewer particles are not listed.
-    #[must_use]
-    pub fn min_particles(self, min_particles: u64) -> Self {
-        Self { min_particles, ..self }
-    }
-
-    /// The catalogue lists every particle with its zone and void.
-    #[must_use]
-    pub fn with_particles(self) -> Self {
-        Self { with_particles: true, ..self }
-    }
-
-    /// Keeps the density for [`Voids::maps`](crate::Voids::maps).
-    #[must_use]
-    pub fn keep_density(self) -> Self {
-        Self { keep_density: true, ..self }
-    }
-}
-
-impl VoidParams {
-    /// Checks the thresholds against each other.
+    /// Checks each parameter, and the wall against the density.
     ///
     /// # Errors
-    /// When one is not a positive number, or the wall is denser than all particles that take part.
-    pub(super) fn check(&self) -> Result<(), RunError> {
-        let is_positive = |x: f64| x.is_finite() && x > 0.0;
-        let densities = [("density threshold", self.density), ("wall threshold", self.wall)];
-        for (name, value) in densities.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-            if !is_positive(value) {
-                return Err(RunError::VoidThreshold { name, value });
-            }
-        }
-        let others = [("relevance threshold", self.relevance), ("least radius", self.radius)];
-        if let Some((name, value)) = others.into_iter().find(|(_, x)| !(x.is_finite() && *x >= 0.0)) {
-            return Err(RunError::VoidThreshold { name, value });
-        }
+    /// The first that is out of range, or a wall denser than all particles that take part.
+    pub fn check(&self) -> Result<(), ParamError> {
+        check_ranges(self)?;
         match (self.wall, self.density) {
             (Some(wall), Some(density)) if wall > density => {
-                Err(RunError::WallAboveDensity { wall, density })
+                let expected = format!("at most the density threshold {density}");
+                Err(ParamError::value("wall_threshold", wall, expected))
             }
             _ => Ok(()),
         }

@@ -11,21 +11,31 @@ use crate::phew::hierarchy::structures;
 use crate::phew::tables::{RecutError, RecutHeader, read_tree};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
+use inselberg_io::params;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::combine::SizedBox;
 
-/// Thresholds that may change after the fact; `None` leaves the catalogue's own.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct NewVoidThresholds {
-    /// Least ratio of the density of the wall over which a zone overflows to its least density.
-    pub relevance: Option<f64>,
-    /// Zones that meet below this density, in mean densities, are one void.
-    pub wall: Option<f64>,
-    /// Voids up to this radius, in code units, are not listed.
-    pub radius: Option<f64>,
-    /// Voids of fewer particles are not listed.
-    pub min_particles: Option<u64>,
+params! {
+    /// The new thresholds of a catalogue of voids. `None` keeps a threshold.
+    #[derive(Copy)]
+    pub struct NewVoidThresholds of "recut" {
+        /// New relevance threshold; default: that of the catalogue.
+        pub relevance: Option<f64> = None, "relevance_threshold" =
+            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite ratio, 0 or more").example("5");
+        /// New wall threshold of voids (mean densities); default: that of the catalogue.
+        pub wall: Option<f64> = None, "wall_threshold" = real(
+            "",
+            |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
+            "a finite number above 0, or to leave it out for the catalogue's own",
+        ).example("0.3");
+        /// New least radius of voids (code units); default: that of the catalogue.
+        pub radius: Option<f64> = None, "min_radius" =
+            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite radius, 0 or more").example("5");
+        /// New least number of particles of a listed void; default: that of the catalogue.
+        pub min_particles: Option<u64> = None, "min_particles" =
+            count("", |_| true, "a number of particles").example("50");
+    }
 }
 
 /// Whether a catalogue has voids.

@@ -1,27 +1,61 @@
 //! Defaults for what an input of particles may leave open.
 
 use super::{BlockOrder, Columns, MassOf, ParticleHeader, ParticleInput};
+use crate::params;
+use crate::params::{ParamSpec, Topic, real};
 use crate::{ExtraCosmology, ReadError, ReadResult};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Values for what an input does not state. None of them replaces a stated value.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct InputDefaults {
-    /// The mass per particle without one, in code units.
-    pub particle_mass: Option<f64>,
-    /// Centimetres in the unit of length of a Gadget snapshot, as its UnitLength_in_cm.
-    pub unit_length: Option<f64>,
-    /// Grams in the unit of mass, as its UnitMass_in_g.
-    pub unit_mass: Option<f64>,
-    /// cm/s in the unit of velocity, as its UnitVelocity_in_cm_per_s.
-    pub unit_velocity: Option<f64>,
-    /// The expansion factor of a Gadget snapshot whose statements do not agree on one.
-    pub expansion_factor: Option<f64>,
-    /// The order of the blocks of a Gadget snapshot without labels, where lengths and values do not decide.
-    pub block_order: Option<BlockOrder>,
-    /// Parameters of a cosmology that the input does not state.
-    pub cosmology: ExtraCosmology,
+params! {
+    /// Values for what an input does not state. None of them replaces a stated value.
+    #[derive(Copy)]
+    pub struct InputDefaults of "particles" {
+        /// Mass per particle (code units) where the snapshot has none.
+        ///
+        /// Required for such a snapshot. In a plain array, which has no units, the default is 1.
+        pub particle_mass: Option<f64> = None, "particle_mass" = positive().example("0.01");
+        /// Unit of length in cm, for a Gadget snapshot that does not state it.
+        ///
+        /// As its UnitLength_in_cm; factors of h and a from the snapshot apply as well. The default is Gadget's own,
+        /// 3.085678e21. The summary and the catalogue attribute assumed_units name the assumed units.
+        pub unit_length: Option<f64> = None, "unit_length" = positive().example("3.085678e24");
+        /// Unit of mass in g, for a Gadget snapshot that does not state it.
+        ///
+        /// As its UnitMass_in_g. The default is Gadget's own, 1.989e43.
+        pub unit_mass: Option<f64> = None, "unit_mass" = positive().example("1.989e43");
+        /// Unit of velocity in cm/s, for a Gadget snapshot that does not state it.
+        ///
+        /// As its UnitVelocity_in_cm_per_s. The default is Gadget's own, 1e5.
+        pub unit_velocity: Option<f64> = None, "unit_velocity" = positive().example("1e5");
+        /// Expansion factor of a Gadget snapshot whose time and redshift do not agree.
+        ///
+        /// Required for such a snapshot. One that states its factor refuses it.
+        pub expansion_factor: Option<f64> = None, "expansion_factor" = positive().example("0.5");
+        /// Order of blocks in a Gadget snapshot of type 1: gizmo has two more before masses.
+        ///
+        /// auto: lengths and values of the blocks decide, or the snapshot is refused.
+        pub block_order: Option<BlockOrder> = None, "gadget_blocks" = of_whole(
+            ParamKind::Choice(&["auto", "gadget", "gizmo"]),
+            "auto",
+            |order, text, _| assign(order, match text {
+                "auto" => Some(None),
+                "gadget" => Some(Some(BlockOrder::Gadget)),
+                "gizmo" => Some(Some(BlockOrder::Gizmo)),
+                _ => None,
+            }),
+            |order| order.map(|order| if order == BlockOrder::Gizmo { "gizmo" } else { "gadget" }.into()),
+            "auto, gadget or gizmo",
+        ).topic(Topic::Particles);
+    }
+    with {
+        /// Parameters of a cosmology that the input does not state.
+        cosmology: ExtraCosmology,
+    }
+}
+
+const fn positive() -> ParamSpec<Option<f64>> {
+    real("", |x: &Option<f64>| x.is_none_or(|x| x > 0.0), "a finite number above 0").topic(Topic::Particles)
 }
 
 /// What is wrong with an order of blocks of any other format.

@@ -55,10 +55,10 @@ pub fn check(about: &ParticleHeader, config: &FofConfig, plan: &ReadPlan) -> Res
     }
     space::check(plan.sides)?;
     units(about)?;
-    if config.bound.unbind == Some(PotentialChoice::Ramses) {
+    if config.bound.unbinding() == Some(PotentialChoice::Ramses) {
         return Err(FofRunError::PotentialOfRamses);
     }
-    if config.bound.unbind.is_some() {
+    if config.bound.unbind {
         let mut species = plan.species.iter().map(|s| &about.species[*s]);
         if let Some(without) = species.find(|s| s.n > 0 && !s.has_velocities) {
             return Err(FofRunError::NoVelocities { name: without.name.clone() });
@@ -110,7 +110,7 @@ pub fn add_to(
     let groups = tables.iter_mut().find(|part| part.table.name == "Groups");
     let groups = &mut groups.expect("a catalogue of groups has their table").table;
     let physics = GroupPhysics { gravity, densities };
-    let members = match config.bound.unbind {
+    let members = match config.bound.unbinding() {
         Some(_) => physics.unbind(groups, particles, of, comm, executor)?,
         None => {
             physics.add_spheres(groups, particles, of, comm, executor)?;

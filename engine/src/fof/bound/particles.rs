@@ -87,7 +87,7 @@ fn rows_to_read(of: &SearchedInput, with_all: bool, comm: &Comm) -> Vec<RowsToRe
 /// Local: reads the rows of a range, checked and brought into the box as for the search.
 fn columns(of: &SearchedInput, rows: &RowsToRead, observer: &dyn Observer) -> ReadResult<Columns> {
     let (input, range) = (of.input, &rows.range);
-    let has_velocities = of.config.bound.unbind.is_some() && rows.first_label.is_some();
+    let has_velocities = of.config.bound.unbind && rows.first_label.is_some();
     let mut columns = Columns {
         position: Positions::with_capacity(of.plan.wants.double, 0),
         mass: Some(Vec::new()),

@@ -85,7 +85,7 @@ fn parameters(list: &mut AttributeList, of: &GroupsProvenance) {
 
 /// How potentials of groups were computed, where they were.
 fn unbinding(list: &mut AttributeList, of: &GroupsProvenance) {
-    let Some(potential) = of.config.bound.unbind else { return };
+    let Some(potential) = of.config.bound.unbinding() else { return };
     list.text("potential", potential.name());
     let lengths = of.config.softening(of.about, of.linking_length);
     let takes_part = |kind: &usize| of.config.linking[*kind] || of.config.attaching[*kind];

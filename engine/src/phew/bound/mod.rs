@@ -48,7 +48,7 @@ use inselberg_kernels::props::combine::SizedBox;
 /// # Errors
 /// When it has no cosmology.
 pub(crate) fn check(snapshot: &dyn Snapshot, request: &BoundRequest) -> Result<(), RunError> {
-    let has_spheres = request.unbind.is_some() && request.properties.has_spheres();
+    let has_spheres = request.unbind && request.properties.has_spheres();
     match has_spheres && snapshot.header().cosmology.is_none() {
         true => Err(RunError::NoCosmology),
         false => Ok(()),
@@ -71,11 +71,11 @@ pub(crate) fn add_to(
     if !request.needs_members() {
         return Ok(());
     }
-    if request.unbind.is_some() && !input.snapshot.has_units() {
+    if request.unbind && !input.snapshot.has_units() {
         return Err(RunError::NoUnits);
     }
     // RAMSES's rules of unbinding are about particles.
-    let unbinds_gas = request.unbind.is_some_and(|potential| potential != PotentialChoice::Ramses);
+    let unbinds_gas = request.unbinding().is_some_and(|potential| potential != PotentialChoice::Ramses);
     let gas = match unbinds_gas || request.gas {
         true => GasCells::of_input(input.snapshot, request)?,
         false => None,
@@ -85,12 +85,12 @@ pub(crate) fn add_to(
         Some(_) => Stage::run("gas cells", 0, comm, executor.observer(), || work.read_gas(comm))?,
         None => OwnGas::default(),
     };
-    let cells = match (request.gas, request.unbind) {
+    let cells = match (request.gas, request.unbinding()) {
         (true, Some(_)) => own_gas.in_haloes.clone(),
         (true, None) => std::mem::take(&mut own_gas.in_haloes),
         (false, _) => Vec::new(),
     };
-    if let Some(potential) = request.unbind {
+    if let Some(potential) = request.unbinding() {
         work.unbind(catalogue, potential, own_gas, comm, executor)?;
     }
     if let (true, Some(gas)) = (request.gas, &gas) {
@@ -119,7 +119,7 @@ impl MemberWork<'_> {
 
     /// Whether there are spheres, which hold members and others.
     fn has_spheres(&self) -> bool {
-        self.request.unbind.is_some() && self.request.properties.has_spheres()
+        self.request.unbind && self.request.properties.has_spheres()
     }
 
     /// Collective: the gas cells of this rank.

@@ -11,6 +11,7 @@ pub use region::Region;
 
 use crate::error::RunError;
 use crate::field::AmrField;
+use inselberg_io::params::assign;
 use inselberg_io::{Header, OctBlock};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::mesh::local;
@@ -41,6 +42,20 @@ impl Selection {
     #[must_use]
     pub fn levels(self, coarsest: u8, finest: u8) -> Self {
         Self { levels: Some([coarsest, finest]), ..self }
+    }
+
+    /// Takes the regions of a text, separated by `;`. Whether the text suits.
+    pub(crate) fn set_regions(&mut self, text: &str) -> bool {
+        let regions = text.split(';').map(|part| part.parse().ok());
+        assign(&mut self.regions, regions.collect())
+    }
+
+    /// Takes the levels of a text, `MIN:MAX`. Whether the text suits.
+    pub(crate) fn set_levels(&mut self, text: &str) -> bool {
+        let level = |word: &str| word.trim().parse::<u8>().ok();
+        let levels = text.split_once(':').and_then(|(least, most)| level(least).zip(level(most)));
+        let levels = levels.filter(|(least, most)| least <= most);
+        assign(&mut self.levels, levels.map(|(least, most)| Some([least, most])))
     }
 
     /// Whether all leaves take part.

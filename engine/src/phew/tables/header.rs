@@ -6,6 +6,7 @@ use crate::phew::tables::error::RecutError;
 use crate::tables::AttributeList;
 use inselberg_io::Header;
 use inselberg_io::catalogue::{Attribute, Catalogue};
+use inselberg_io::params::ParamValue;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::persistence::Persistence;
@@ -123,7 +124,7 @@ pub struct RecutHeader {
 fn central_of(catalogue: &Catalogue) -> Result<CentralChoice, RecutError> {
     match catalogue.attribute(CENTRAL) {
         None => Ok(CentralChoice::Densest),
-        Some(Attribute::Text(name)) => CentralChoice::from_name(name).ok_or(RecutError::NoAttribute(CENTRAL)),
+        Some(Attribute::Text(name)) => CentralChoice::from_text(name).ok_or(RecutError::NoAttribute(CENTRAL)),
         Some(_) => Err(RecutError::NoAttribute(CENTRAL)),
     }
 }

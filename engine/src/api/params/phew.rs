@@ -1,0 +1,271 @@
+//! What PHEW takes.
+
+use crate::bound::{BoundRequest, PropertyChoice};
+use crate::partition::Weights;
+use crate::phew::Rules;
+use crate::phew::defaults::{self, ThresholdInForce, ThresholdsInForce};
+use crate::phew::params::{DensityUnit, FieldChoice, PhewConfig, Thresholds, check_rules, set_persistence};
+use crate::phew::selection::Selection;
+use inselberg_io::params;
+use inselberg_io::params::{ParamError, check_ranges};
+use inselberg_kernels::phew::persistence::Persistence;
+
+const DENSITY: &str =
+    "a finite number, 0 or more (any number with `relevance_difference` in a field of cells)";
+const RATIO: &str = "a finite ratio, 0 or more";
+const DIFFERENCE: &str = "a finite difference, 0 or more";
+const SIGNIFICANCE: &str = "a finite number of standard deviations, 0 or more";
+const MASS: &str = "a finite mass, 0 or more";
+const CELLS: &str = "a number of cells up to 1e18";
+
+params! {
+    /// The parameters of PHEW. Densities and masses are in the caller's units.
+    ///
+    /// For particles, densities are in mean densities of matter where the output states its cosmology and units, else in mean
+    /// densities of the particles. Under RAMSES's rules the mass of an output with particles is in masses of the lightest one.
+    ///
+    /// Particles and cosmological outputs of RAMSES need no thresholds: [`Self::default`].
+    ///
+    /// ```
+    /// use inselberg::{Persistence, PhewParams};
+    ///
+    /// let params = PhewParams::new(80.0).persistence(Persistence::Ratio(3.0)).saddle(200.0);
+    /// assert_eq!((params.density, params.saddle), (Some(80.0), Some(200.0)));
+    /// assert_eq!(PhewParams::default().density, None);
+    /// ```
+    #[non_exhaustive]
+    pub struct PhewParams of "phew" {
+        /// Density above which cells or particles are segmented.
+        ///
+        /// For particles the unit is the mean density of matter, Omega_m rho_crit, where the input states its cosmology and units, else
+        /// the mean density of the particles. Fields of cells are in code units; in a cosmological RAMSES run that is the mean density
+        /// of matter too. The default holds for particles, and for the matter of such runs without RAMSES's rules; it is required
+        /// elsewhere, and `inselberg info --thresholds` suggests values. 0 or more, or any number with `relevance_difference` in a
+        /// field of cells; RAMSES's density_threshold.
+        pub density: Option<f64> = None, "density_threshold" = real(
+            defaults::DENSITY.text,
+            |_| true,
+            DENSITY,
+        );
+        /// Peaks that stand out less are noise. `None`: a ratio of 3; on a mesh that particles make, of 1.5.
+        pub persistence: Option<Persistence> = None;
+        /// Least significance of a peak in a density of particles; 3 by default.
+        ///
+        /// The significance is the excess of mass above the saddle of a peak, in standard deviations of the shot noise of
+        /// particles. A peak below the threshold is noise if less than 0.02 of the mass of its clump is above its saddle, and
+        /// in any case below 1. 0: no peak is noise for that reason. Only for densities that are made of particles, and not by
+        /// RAMSES's rules.
+        pub significance: Option<f64> = None, "significance_threshold" =
+            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), SIGNIFICANCE).topic(Topic::Particles).example("0");
+        /// Saddle density above which clumps merge into one halo.
+        ///
+        /// At least the density threshold, in the same units; RAMSES's saddle_threshold. The default holds where no density threshold
+        /// is given. With one, and without this, every clump is its own halo.
+        pub saddle: Option<f64> = None, "saddle_threshold" = real(
+            defaults::SADDLE.text,
+            |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
+            "a finite number above 0, or to leave it out for no halo pass",
+        );
+        /// Largest halo mass whose clumps are not listed (code units).
+        ///
+        /// By RAMSES's rules the unit is the mass of the lightest particle, as for RAMSES's mass_threshold.
+        pub mass: f64 = 0.0, "mass_threshold" = real("0", |x| *x >= 0.0, MASS);
+        /// Least number of leaf cells of a halo whose clumps are listed.
+        ///
+        /// Every clump of such a halo is listed, however small, so that every parent is. Labels of cells and particles stay.
+        /// Pictures have limits of their own.
+        pub min_cells: u64 = 0, "min_cells" = count("0", |n| *n <= 1_000_000_000_000_000_000, CELLS);
+        /// Least number of particles, of any type, of a halo whose clumps are listed.
+        ///
+        /// The particles in the patches of the halo count, bound or not. They are read once more. As for `min_cells`, every clump
+        /// of such a halo is listed. A new cut cannot apply it: the tree has no numbers of particles.
+        pub min_particles: u64 = 0, "min_particles" = count("0", |_| true, "a number of particles");
+        /// The rules to follow where the PHEW paper and RAMSES differ.
+        ///
+        /// ramses: the catalogues agree with RAMSES's own clump finder. docs/ramses.md lists the differences.
+        pub rules: Rules = Rules::Paper, "compat" = of_whole(
+            ParamKind::Choice(&["paper", "ramses"]),
+            "paper",
+            |rules, text, _| assign(rules, match text {
+                "paper" => Some(Rules::Paper),
+                "ramses" => Some(Rules::Ramses),
+                _ => None,
+            }),
+            |rules| Some(if *rules == Rules::Ramses { "ramses" } else { "paper" }.into()),
+            "paper or ramses",
+        );
+        /// What is divided evenly among ranks. It never changes a result.
+        ///
+        /// test-cells: cells above the density threshold. leaves: leaf cells, as simulations divide their mesh. work: leaves and,
+        /// weighted more, test cells, with compact regions.
+        pub weights: Weights = Weights::TestCells, "balance" =
+            choice("test-cells", Weights::WORDS, "test-cells, leaves or work").topic(Topic::Launch);
+        /// Also list every leaf cell with its clump and halo.
+        pub with_cells: bool = false, "with_cells" = flag("false").topic(Topic::Results);
+        /// Also list every particle with its clump and halo.
+        pub with_particles: bool = false, "with_particles" = flag("false").topic(Topic::Results);
+        /// Also projects the density along z, with pixels as large as cells of this level ([`crate::Clumps::projection`]). Costs 16
+        /// bytes per pixel.
+        pub projection_level: Option<u8> = None;
+        /// Which leaves of an output take part. The others count as not denser than the threshold. An output with particles says how
+        /// many of those in the regions are heavier than the lightest one.
+        pub selection: Selection = Selection::default();
+        /// Also keeps the density of an output for [`crate::Clumps::maps`]. Costs about 8 bytes per leaf.
+        pub keep_density: bool = false;
+        /// Whether particles make the mesh, which has a default of its own.
+        pub(crate) is_on_mesh: bool = false;
+    }
+    with {
+        /// What is found out about the particles of an output that gravity holds in each clump. Adds columns to its tables of clumps
+        /// and haloes. The output needs velocities and units.
+        bound: BoundRequest,
+    }
+    also {
+        /// Smallest peak-to-saddle density ratio of a peak that is not noise.
+        ///
+        /// A peak with a smaller ratio to its highest saddle is merged through that saddle. On a mesh that particles make the
+        /// default is 1.5, because the significance of peaks tells noise there. RAMSES's relevance_threshold is 2 by default; the PHEW
+        /// paper uses 1.5 for gas. 1 or less keeps every peak.
+        "relevance_threshold" = of_whole(
+            ParamKind::Real,
+            defaults::RELEVANCE.text,
+            |of: &mut PhewParams, text, _| set_persistence(&mut of.persistence, text, Persistence::Ratio),
+            |of| of.persistence.filter(|of| !of.is_difference()).map(|of| of.threshold().to_string()),
+            RATIO,
+        ).instead_of("relevance_difference");
+        /// Instead of a ratio: smallest peak-to-saddle density difference (code units).
+        ///
+        /// A peak is noise if its density minus its highest saddle is smaller. For fields such as overdensities: leaf cells
+        /// may then be negative, and so may the density threshold. Not by RAMSES's rules. The unit is that of the density threshold.
+        "relevance_difference" = of_whole(
+            ParamKind::Real,
+            "",
+            |of: &mut PhewParams, text, _| set_persistence(&mut of.persistence, text, Persistence::Difference),
+            |of| of.persistence.filter(|of| of.is_difference()).map(|of| of.threshold().to_string()),
+            DIFFERENCE,
+        ).instead_of("relevance_threshold").example("1.5");
+        /// Segment only the leaves whose centre is in this box or sphere (code units).
+        ///
+        /// Other leaves count as not above the density threshold. Regions continue behind periodic walls: box:-0.1,0,0,0.1,1,1 lies
+        /// on both sides of x = 0. The lower faces of a box belong to it, the upper ones do not. Several regions are separated by `;`.
+        /// The summary counts the dark-matter particles of the region that are heavier than the lightest one.
+        "region" = of_whole(
+            ParamKind::Text("box:X0,Y0,Z0,X1,Y1,Z1|sphere:X,Y,Z,R"),
+            "",
+            |of: &mut PhewParams, text, _| of.selection.set_regions(text),
+            |of| Some(of.selection.regions_text()).filter(|text| !text.is_empty()),
+            "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,Y,Z,R with R > 0; several are separated by `;`",
+        ).topic(Topic::Input).example("sphere:0.5,0.5,0.5,0.1");
+        /// Segment only the leaves of these levels, both included.
+        ///
+        /// Other leaves count as not above the density threshold. With `region` both must hold.
+        "levels" = of_whole(
+            ParamKind::Text("MIN:MAX"),
+            "",
+            |of: &mut PhewParams, text, _| of.selection.set_levels(text),
+            |of| of.selection.levels.map(|[least, most]| format!("{least}:{most}")),
+            "two levels, the first at most the second, as in 10:14",
+        ).topic(Topic::Input).example("10:14");
+    }
+}
+
+impl PhewParams {
+    /// With this density threshold, a peak-to-saddle ratio of at least 3, no saddle threshold and no mass threshold, by the
+    /// paper's rules.
+    pub fn new(density: f64) -> Self {
+        Self { density: Some(density), ..Self::default() }
+    }
+
+    /// The thresholds with their defaults; densities are in `unit`.
+    pub(crate) fn in_force(&self, unit: DensityUnit) -> ThresholdsInForce {
+        let saddle = match (self.density, self.saddle) {
+            (Some(_), None) => None,
+            (_, given) => Some(ThresholdInForce::new(given, defaults::SADDLE.value)),
+        };
+        let ratio = if self.is_on_mesh { defaults::RELEVANCE_ON_MESH } else { defaults::RELEVANCE };
+        let ratio = Persistence::Ratio(ratio.value);
+        ThresholdsInForce {
+            unit,
+            density: ThresholdInForce::new(self.density, defaults::DENSITY.value),
+            persistence: ThresholdInForce::new(self.persistence, ratio),
+            saddle,
+        }
+    }
+
+    /// The least value that a leaf may have.
+    pub(crate) fn least_value(&self) -> f64 {
+        match self.thresholds().persistence {
+            Persistence::Ratio(_) => 0.0,
+            Persistence::Difference(_) => f64::NEG_INFINITY,
+        }
+    }
+
+    /// For a field of cells: as [`Self::check`], but the density threshold may be below 0 where persistence is a difference.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range or does not go with another one.
+    pub fn check_on_cells(&self) -> Result<(), ParamError> {
+        let Thresholds { density, persistence, .. } = self.thresholds();
+        if !(persistence.is_difference() && density < 0.0 && density.is_finite()) {
+            return self.check();
+        }
+        // 0 in a catalogue says that there is no saddle threshold.
+        if let Some(saddle) = self.saddle.filter(|saddle| *saddle <= 0.0) {
+            return Err(ParamError::value("saddle_threshold", saddle, "a number above 0"));
+        }
+        Self { density: Some(0.0), ..self.clone() }.check()
+    }
+
+    /// Checks each parameter, and those that depend on each other.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range or does not go with another one.
+    pub fn check(&self) -> Result<(), ParamError> {
+        check_ranges(self)?;
+        let Thresholds { density, saddle, .. } = self.thresholds();
+        if density < 0.0 {
+            return Err(ParamError::value("density_threshold", density, DENSITY));
+        }
+        if let Some(saddle) = saddle.filter(|saddle| *saddle < density) {
+            let expected = format!("at least the density threshold {density}");
+            return Err(ParamError::value("saddle_threshold", saddle, expected));
+        }
+        if self.bound.with_members && !self.bound.unbind {
+            return Err(ParamError::value("with_members", true, "`unbind` beside it"));
+        }
+        if self.bound.properties != PropertyChoice::Basic && !self.bound.unbind {
+            let expected = "`unbind` beside it, or gas alone";
+            return Err(ParamError::value("properties", self.bound.properties.name(), expected));
+        }
+        check_rules(self.rules, &self.thresholds(), &self.bound)?;
+        Ok(())
+    }
+
+    /// For an output on disk.
+    pub(crate) fn config(&self, field: FieldChoice) -> PhewConfig {
+        PhewConfig {
+            field,
+            thresholds: self.thresholds(),
+            rules: self.rules,
+            with_cells: self.with_cells,
+            with_particles: self.with_particles,
+            bound: self.bound,
+            weights: self.weights,
+            selection: self.selection.clone(),
+            keep_leaves: self.keep_density,
+            min_particles: self.min_particles,
+        }
+    }
+
+    pub(crate) fn thresholds(&self) -> Thresholds {
+        let ThresholdsInForce { density, persistence, saddle, .. } = self.in_force(DensityUnit::Code);
+        Thresholds {
+            density: density.value,
+            persistence: persistence.value,
+            saddle: saddle.map(|saddle| saddle.value),
+            significance: self.significance,
+            mass: self.mass,
+            min_cells: self.min_cells,
+        }
+    }
+}

@@ -1,0 +1,329 @@
+"""Keywords of the functions, as the library declares them.
+
+Printed by ``inselberg options --python``: do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Mapping, Optional, Sequence, TypedDict, Union
+
+
+class PhewOptions(TypedDict, total=False):
+    """Clumps and haloes: phew."""
+
+    #: Density above which cells or particles are segmented.
+    density_threshold: Optional[float]
+
+    #: Least significance of a peak in a density of particles; 3 by default.
+    significance_threshold: Optional[float]
+
+    #: Saddle density above which clumps merge into one halo.
+    saddle_threshold: Optional[float]
+
+    #: Largest halo mass whose clumps are not listed (code units).
+    mass_threshold: Optional[float]
+
+    #: Least number of leaf cells of a halo whose clumps are listed.
+    min_cells: Optional[int]
+
+    #: Least number of particles, of any type, of a halo whose clumps are listed.
+    min_particles: Optional[int]
+
+    #: The rules to follow where the PHEW paper and RAMSES differ.
+    compat: Literal["paper", "ramses"]
+
+    #: What is divided evenly among ranks. It never changes a result.
+    balance: Literal["work", "test-cells", "leaves"]
+
+    #: Also list every leaf cell with its clump and halo.
+    with_cells: bool
+
+    #: Also list every particle with its clump and halo.
+    with_particles: bool
+
+    #: Smallest peak-to-saddle density ratio of a peak that is not noise.
+    relevance_threshold: Optional[float]
+
+    #: Instead of a ratio: smallest peak-to-saddle density difference (code units).
+    relevance_difference: Optional[float]
+
+    #: Segment only the leaves whose centre is in this box or sphere (code units).
+    region: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: Segment only the leaves of these levels, both included.
+    levels: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: Find the particles and gas cells that gravity holds in each clump.
+    unbind: bool
+
+    #: How potentials of bound particles are computed.
+    potential: Literal["tree", "spherical", "ramses"]
+
+    #: Which clump of a halo is its central.
+    central: Literal["heaviest", "densest"]
+
+    #: Also list the bound particles of each clump, the most bound first.
+    with_members: bool
+
+    #: The types whose mass makes the potential of unbinding.
+    potential_from: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: Whether the thermal energy of gas cells counts in unbinding.
+    thermal_energy: bool
+
+    #: Softening lengths of the particles for unbinding (code units).
+    softening: Union[None, float, str, Mapping[str, float]]
+
+    #: The ratio of specific heats of gas cells, for unbinding and properties of gas.
+    gamma: Optional[float]
+
+    #: Whether particles of one type and halo may share an ID in unbinding.
+    duplicate_ids: Literal["error", "allow"]
+
+    #: Properties of what unbinding finds, and of gas: words out of basic, bound, so, all, gas.
+    properties: Union[None, str, Sequence[str], Sequence[float]]
+
+
+class MeshOptions(TypedDict, total=False):
+    """The mesh that particles make."""
+
+    #: Mesh from particles: split cells with more particles than this.
+    m_refine: Optional[int]
+
+    #: Mesh from particles: split all cells coarser than this level, 2 to 12.
+    level_min: Optional[int]
+
+    #: Mesh from particles: never split cells of this level, 2 to 20.
+    level_max: Optional[int]
+
+    #: Of inputs of particles: the types that make the mesh or the graph.
+    particle_types: Sequence[int]
+
+    #: Side of the periodic box of a plain array, in the units of the positions.
+    box: Optional[float]
+
+
+class GraphOptions(TypedDict, total=False):
+    """The graph of particles."""
+
+    #: Particle graph: number of nearest neighbours of each particle, 1 to 254.
+    neighbours: Optional[int]
+
+    #: Take densities of the particle graph from the input, as SPH codes store them.
+    given_density: bool
+
+    #: Of inputs of particles: the types that make the mesh or the graph.
+    particle_types: Sequence[int]
+
+    #: Side of the periodic box of a plain array, in the units of the positions.
+    box: Optional[float]
+
+
+class RecutOptions(TypedDict, total=False):
+    """New thresholds of clumps: recut."""
+
+    #: New least significance of peaks; default: that of the catalogue.
+    significance_threshold: Optional[float]
+
+    #: New saddle threshold (code units); default: that of the catalogue.
+    saddle_threshold: Optional[float]
+
+    #: New mass threshold (code units); default: that of the catalogue.
+    mass_threshold: Optional[float]
+
+    #: New least number of leaf cells of a listed halo; default: that of the catalogue.
+    min_cells: Optional[int]
+
+    #: New relevance threshold; default: that of the catalogue.
+    relevance_threshold: Optional[float]
+
+    #: The same for a catalogue that was cut by a difference (code units).
+    relevance_difference: Optional[float]
+
+
+class FofOptions(TypedDict, total=False):
+    """Groups of particles: fof."""
+
+    #: Smallest number of linking particles in a listed group.
+    min_size: Optional[int]
+
+    #: Mass above which groups get a black hole (solar masses).
+    black_hole_seed_mass: Optional[float]
+
+    #: Group ID of particles in no group.
+    group_id_default: Optional[int]
+
+    #: ID of the largest group; smaller groups have the next IDs.
+    group_id_offset: Optional[int]
+
+    #: Softening length of potentials in the units of the positions.
+    softening: Optional[float]
+
+    #: Linking length in units of the mean separation of dark-matter particles.
+    linking_ratio: Optional[float]
+
+    #: Linking length in the units of the positions, instead of a ratio.
+    linking_length: Optional[float]
+
+    #: Whether particles of linking or attaching types may share an ID.
+    duplicate_ids: Literal["error", "allow"]
+
+    #: Properties of groups: words out of basic, bound, so, all.
+    properties: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: How potentials of bound particles are computed.
+    potential: Literal["tree", "spherical", "ramses"]
+
+    #: Also list the bound particles of each group, the most bound first.
+    with_members: bool
+
+
+class FofTypesOptions(TypedDict, total=False):
+    """Particle types of fof."""
+
+    #: Particle types that link and so form the groups.
+    linking_types: Sequence[int]
+
+    #: Particle types that join the group of the nearest linking particle in reach.
+    attaching_types: Sequence[int]
+
+    #: Side of the periodic box of a plain array, in the units of the positions.
+    box: Optional[float]
+
+    #: The box is not periodic.
+    open: bool
+
+
+class VoidsOptions(TypedDict, total=False):
+    """Voids: voids."""
+
+    #: Smallest ratio of wall to least density of a zone that is not noise.
+    relevance_threshold: Optional[float]
+
+    #: Zones that meet below this density are one void (mean densities); 0: none do.
+    wall_threshold: Optional[float]
+
+    #: Only particles less dense than this take part (mean densities); default: all do.
+    density_threshold: Optional[float]
+
+    #: Least effective radius of a listed void (code units).
+    min_radius: Optional[float]
+
+    #: Least number of particles of a listed void.
+    min_particles: Optional[int]
+
+    #: Also list every particle with its zone and void.
+    with_particles: bool
+
+
+class VoidsGraphOptions(TypedDict, total=False):
+    """The graph of particles of voids."""
+
+    #: Particle graph: number of nearest neighbours of each particle, 1 to 254.
+    neighbours: Optional[int]
+
+    #: Take densities of the particle graph from the input, as SPH codes store them.
+    given_density: bool
+
+    #: Of inputs of particles: the types that make the mesh or the graph.
+    particle_types: Sequence[int]
+
+    #: Side of the periodic box of a plain array, in the units of the positions.
+    box: Optional[float]
+
+
+class RecutVoidsOptions(TypedDict, total=False):
+    """New thresholds of voids: recut."""
+
+    #: New relevance threshold; default: that of the catalogue.
+    relevance_threshold: Optional[float]
+
+    #: New wall threshold of voids (mean densities); default: that of the catalogue.
+    wall_threshold: Optional[float]
+
+    #: New least radius of voids (code units); default: that of the catalogue.
+    min_radius: Optional[float]
+
+    #: New least number of particles of a listed void; default: that of the catalogue.
+    min_particles: Optional[int]
+
+
+class TreeOptions(TypedDict, total=False):
+    """Merger trees: tree."""
+
+    #: Number of snapshots in which an object may be missing.
+    gap: Optional[int]
+
+    #: Number of most bound dark matter and star members of an object that are compared.
+    tracers: Optional[int]
+
+    #: Whether an object that is gone is followed by its most bound tracer.
+    orphans: bool
+
+
+class CellsOptions(TypedDict, total=False):
+    """What an input of cells leaves open."""
+
+    #: Periodic axes of an input that does not state them: xyz, some of these letters, or none.
+    periodic: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: Side of a cell of a plain array of cells.
+    spacing: Optional[float]
+
+    #: Lower corner of a plain array of cells.
+    origin: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: Names of the hydro variables of a RAMSES output without a descriptor, in their order.
+    hydro_names: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: The plane to take of the Stokes axis of a FITS image or cube.
+    stokes: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: A plain array of two axes is an image, not positions of particles.
+    image: bool
+
+    #: Pressure over density of dark energy today, where the snapshot does not state it.
+    w0: Optional[float]
+
+    #: The part of w that changes with the expansion, where the snapshot does not state it.
+    wa: Optional[float]
+
+    #: Density parameter of radiation, where the snapshot does not state it.
+    omega_r: Optional[float]
+
+    #: Density parameter of massive neutrinos beside matter, where the snapshot does not state it.
+    omega_nu: Optional[float]
+
+
+class ParticlesOptions(TypedDict, total=False):
+    """What an input of particles leaves open."""
+
+    #: Mass per particle (code units) where the snapshot has none.
+    particle_mass: Optional[float]
+
+    #: Unit of length in cm, for a Gadget snapshot that does not state it.
+    unit_length: Optional[float]
+
+    #: Unit of mass in g, for a Gadget snapshot that does not state it.
+    unit_mass: Optional[float]
+
+    #: Unit of velocity in cm/s, for a Gadget snapshot that does not state it.
+    unit_velocity: Optional[float]
+
+    #: Expansion factor of a Gadget snapshot whose time and redshift do not agree.
+    expansion_factor: Optional[float]
+
+    #: Order of blocks in a Gadget snapshot of type 1: gizmo has two more before masses.
+    gadget_blocks: Literal["auto", "gadget", "gizmo"]
+
+    #: Pressure over density of dark energy today, where the snapshot does not state it.
+    w0: Optional[float]
+
+    #: The part of w that changes with the expansion, where the snapshot does not state it.
+    wa: Optional[float]
+
+    #: Density parameter of radiation, where the snapshot does not state it.
+    omega_r: Optional[float]
+
+    #: Density parameter of massive neutrinos beside matter, where the snapshot does not state it.
+    omega_nu: Optional[float]
