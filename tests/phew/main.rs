@@ -32,6 +32,7 @@ mod ramses_unbinding;
 mod ranks;
 mod recut;
 mod refined;
+mod significance;
 mod spanning;
 mod spheres;
 mod synth;

@@ -180,7 +180,7 @@ pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search
     let config = PhewConfig {
         field: FieldChoice::Auto,
         thresholds: Thresholds {
-            density: 80.0,
+            density: search.density,
             persistence: Persistence::Ratio(search.persistence),
             significance: search.significance,
             saddle: search.saddle,
@@ -209,6 +209,7 @@ pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search
 /// What a search may differ in.
 pub struct Search {
     pub m_refine: u64,
+    pub density: f64,
     pub persistence: f64,
     pub significance: Option<f64>,
     pub saddle: Option<f64>,
@@ -217,7 +218,8 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        Self { m_refine: 8, persistence: 3.0, significance: None, saddle: Some(200.0), unbind: true }
+        let density = 80.0;
+        Self { m_refine: 8, density, persistence: 3.0, significance: None, saddle: Some(200.0), unbind: true }
     }
 }
 

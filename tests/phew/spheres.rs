@@ -3,6 +3,7 @@
 use crate::mock_haloes::{PARTICLE, SIDE, Search, search_particles, units};
 use crate::verify::random::Random;
 use crate::verify::spheres::{PROFILES, Profile, Sphere, n_bound};
+use inselberg::phew::defaults::{DENSITY, RELEVANCE_ON_MESH, SADDLE};
 use inselberg_io::NEWTON;
 use inselberg_io::catalogue::Catalogue;
 
@@ -42,28 +43,62 @@ impl SphereMock {
     }
 }
 
-/// The numbers of bound particles of the clumps that have any.
-fn bound_clumps(catalogue: &Catalogue) -> Vec<u64> {
-    let clumps = catalogue.table("clumps").expect("clumps");
-    clumps.counts("n_bound").expect("bound").iter().copied().filter(|n| *n > 0).collect()
+/// The options that hold where none is given.
+fn defaults() -> Search {
+    Search {
+        m_refine: 6,
+        density: DENSITY.value,
+        persistence: RELEVANCE_ON_MESH.value,
+        significance: None,
+        saddle: Some(SADDLE.value),
+        unbind: true,
+    }
 }
 
-/// One object with at least 0.95 of what is bound, by the defaults.
-fn check(name: &str, mock: &SphereMock, expected: Option<usize>) {
-    let catalogue = mock.search(&Search::default());
+/// The numbers of bound particles of the clumps that have any, and whether each is a central.
+fn bound_clumps(catalogue: &Catalogue) -> Vec<(u64, bool)> {
+    let clumps = catalogue.table("clumps").expect("clumps");
+    let is_central = clumps.integers("is_central").expect("centrals").into_iter().map(|flag| flag == 1);
+    let n_bound = clumps.counts("n_bound").expect("bound").iter().copied();
+    n_bound.zip(is_central).filter(|(n, _)| *n > 0).collect()
+}
+
+/// More particles than these are not unbound by all pairs, which takes minutes. Of larger spheres nearly all are bound, as of smaller ones.
+const MOST_BY_PAIRS: usize = 10_000;
+
+/// Of a sphere by the defaults: the number of objects, and the part of what is bound that the central has.
+fn objects(name: &str, mock: &SphereMock) -> (usize, f64) {
+    let catalogue = mock.search(&defaults());
     let found = bound_clumps(&catalogue);
-    assert_eq!(found.len(), 1, "{name}: {found:?}");
-    let expected = expected.unwrap_or_else(|| mock.n_bound_in(&catalogue));
-    assert!(found[0] as f64 >= 0.95 * expected as f64, "{name}: {} of {expected}", found[0]);
+    let central = found.iter().find(|(_, is_central)| *is_central);
+    let (n_bound, _) = central.unwrap_or_else(|| panic!("{name}: {found:?}"));
+    let n = mock.particles.len();
+    let expected = if n <= MOST_BY_PAIRS { mock.n_bound_in(&catalogue) } else { n };
+    (found.len(), *n_bound as f64 / expected as f64)
+}
+
+fn check(name: &str, mock: &SphereMock) {
+    let (n, part) = objects(name, mock);
+    assert_eq!(n, 1, "{name}");
+    assert!(part >= 0.95, "{name}: {part} of what is bound");
 }
 
 #[test]
 fn a_smooth_sphere_is_one_object() {
     for (name, profile) in PROFILES {
         for seed in 1..=3 {
-            check(&format!("{name}, seed {seed}"), &SphereMock::new(profile, 1000, seed), None);
+            check(&format!("{name}, seed {seed}"), &SphereMock::new(profile, 1000, seed));
         }
-        check(&format!("{name} of 1e4"), &SphereMock::new(profile, 10_000, 1), None);
+        check(&format!("{name} of 1e4"), &SphereMock::new(profile, 10_000, 1));
+    }
+}
+
+/// In these spheres the densest peak is a bump, and the core dies into it with hundreds of particles above the saddle.
+#[test]
+fn a_core_is_no_clump_beside_its_own_bump() {
+    for ((name, profile), seed) in [(PROFILES[0], 9), (PROFILES[0], 65), (PROFILES[3], 44), (PROFILES[3], 47)]
+    {
+        check(&format!("{name}, seed {seed}"), &SphereMock::new(profile, 5_000, seed));
     }
 }
 
@@ -72,7 +107,7 @@ fn a_smooth_sphere_is_one_object() {
 fn the_core_of_a_plummer_sphere_is_no_set_of_clumps() {
     let mock = SphereMock::new(PROFILES[0].1, 20_000, 1);
     let clumps = |significance: Option<f64>| {
-        let search = Search { significance, unbind: false, ..Search::default() };
+        let search = Search { significance, unbind: false, ..defaults() };
         mock.search(&search).table("clumps").expect("clumps").n_rows()
     };
     let (by_persistence, by_default) = (clumps(Some(0.0)), clumps(None));
@@ -118,48 +153,38 @@ fn a_host_is_the_central_of_its_compact_subhaloes() {
     }
 }
 
+/// Least and greatest of a list.
+fn range(list: &[usize]) -> String {
+    format!("{} to {}", list.iter().min().expect("seeds"), list.iter().max().expect("seeds"))
+}
+
 /// For docs/haloes.md: all profiles, numbers of particles and seeds; clumps without unbinding are counted, too.
 #[test]
 #[ignore = "a campaign of many minutes"]
 fn smooth_spheres_of_all_sizes_are_one_object() {
     println!(
-        "| profile | particles | clumps by persistence | clumps | objects | least part of central | of halo |"
+        "| profile | particles | seeds | clumps by relevance alone | clumps | of one object | their least part bound |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (name, profile) in PROFILES {
-        // Among 1e5 particles some bumps are significant, so the sphere may be several objects. Its halo still holds it.
-        for (n, n_seeds) in [(1_000, 20), (10_000, 20), (100_000, 4)] {
-            let mut row = [Vec::new(), Vec::new(), Vec::new()];
-            let (mut least, mut least_of_halo) = (f64::INFINITY, f64::INFINITY);
+        for (n, n_seeds) in [(1_000, 20), (10_000, 20), (100_000, 10), (1_000_000, 1)] {
+            let (mut clumps, mut least, mut n_single) = ([Vec::new(), Vec::new()], f64::INFINITY, 0);
             for seed in 1..=n_seeds {
                 let mock = SphereMock::new(profile, n, seed);
-                for (list, significance) in row.iter_mut().zip([Some(0.0), None]) {
-                    let search = Search { significance, unbind: false, ..Search::default() };
+                for (list, significance) in clumps.iter_mut().zip([Some(0.0), None]) {
+                    let search = Search { significance, unbind: false, ..defaults() };
                     list.push(mock.search(&search).table("clumps").expect("clumps").n_rows());
                 }
-                let catalogue = mock.search(&Search::default());
-                let found = bound_clumps(&catalogue);
-                // By all pairs 1e5 particles take minutes. Of the larger spheres nearly all are bound, as of the smaller ones.
-                let expected = if n <= 10_000 { mock.n_bound_in(&catalogue) } else { n };
-                row[2].push(found.len());
-                let in_haloes = catalogue.table("haloes").and_then(|haloes| haloes.integers("n_bound"));
-                let in_halo = in_haloes.expect("numbers").into_iter().max().expect("a halo");
-                least_of_halo = least_of_halo.min(in_halo as f64 / expected as f64);
-                least = least.min(found.iter().copied().max().unwrap_or(0) as f64 / expected as f64);
+                let (n_objects, part) = objects(&format!("{name} of {n}, seed {seed}"), &mock);
+                if n_objects == 1 {
+                    (n_single, least) = (n_single + 1, least.min(part));
+                }
             }
-            let range = |list: &Vec<usize>| {
-                let bounds = (list.iter().min(), list.iter().max());
-                format!("{} to {}", bounds.0.expect("seeds"), bounds.1.expect("seeds"))
-            };
-            let [by_persistence, clumps, objects] = row.each_ref().map(range);
-            println!(
-                "| {name} | {n} | {by_persistence} | {clumps} | {objects} | {least:.3} | {least_of_halo:.3} |"
-            );
-            assert!(least_of_halo >= 0.95, "{name} of {n}: {least_of_halo} of the halo");
-            if n <= 10_000 {
-                assert!(row[2].iter().all(|n| *n == 1), "{name} of {n}: {objects} objects");
-                assert!(least >= 0.95, "{name} of {n}: {least}");
-            }
+            let [by_relevance, clumps] = clumps.each_ref().map(|list| range(list));
+            println!("| {name} | {n} | {n_seeds} | {by_relevance} | {clumps} | {n_single} | {least:.3} |");
+            // Among 1e5 particles a bump of some 1000 stands out by more than 6 deviations in one sphere of twenty.
+            let fewest = if n <= 10_000 { n_seeds } else { n_seeds * 9 / 10 };
+            assert!(n_single >= fewest && least >= 0.95, "{name} of {n}: {n_single} of one object, {least}");
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::phew::min_particles::leave_out_small;
 use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits};
 use crate::phew::peak_comm::{PeakComm, RootSlots};
 use crate::phew::peaks::{PeakProminence, Peaks};
-use crate::phew::prominence::{GraphParts, ParticleMass, PatchElders};
+use crate::phew::prominence::{GraphParts, PartCells, PartScale, ParticleMass, PatchElders};
 use crate::phew::region_trees::PeakRegions;
 use crate::phew::run::{ChosenField, CutPeaks, FieldSource, PhewOutcome, listing_attributes};
 use crate::phew::sums::PatchTotals;
@@ -309,9 +309,9 @@ fn prominences(
         let (mass, rho) = (tests.particles[particle.at()].mass, tests.rho[particle.at()]);
         [mass * own.units.density(), own.volume(mass, rho)]
     };
-    let parts = GraphParts { tests, labels, elders: &elders, view: &view };
-    let (quanta, parts) = parts.of_particles(comm)?;
-    elders.prominences(peaks, parts, &quanta, ParticleMass::Counted, comm)
+    let particles = GraphParts::new(tests, labels, &view, comm)?;
+    let scale = PartScale { quanta: particles.quanta, particles: ParticleMass::Counted };
+    elders.prominences(peaks, particles.sums(&elders), &scale, &particles, comm)
 }
 
 /// Local: checks what a graph cannot do, before anything is read.

@@ -48,6 +48,9 @@ pub struct Peaks {
 pub struct PeakProminence {
     /// Above the saddle at which it dies, or above the density threshold. In code units.
     pub prominence: Prominence,
+    /// That of the component into which it dies, above the same saddle. Unknown for peaks that never die or do not stand out
+    /// themselves.
+    pub of_elder: Prominence,
     /// The greatest peak of the component into which it dies; `NONE` if it never does.
     pub elder: PeakName,
 }

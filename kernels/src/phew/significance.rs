@@ -18,17 +18,30 @@
 //! ```
 //!
 //! Small S alone does not tell noise: real subhaloes of 20 to 50 particles have it as well. But they are not much
-//! larger than their part above the saddle. So a peak is noise if S is small and f is small, too; or if it does not stand out
-//! by one standard deviation.
+//! larger than their part above the saddle. So a part is noise if S is small and f is small, too; or if it does not stand out
+//! by one standard deviation. The smaller f, the greater S may be: the greatest of the many bumps in a flat core reaches 6.
+//!
+//! A saddle has two sides. In a flat core the densest peak of all may be a bump of a few particles. The core then dies into that bump, with
+//! a large S of its own. So the part of the elder above the same saddle is judged as well, with the clump of the elder. If either part is
+//! noise, the peak that dies is no clump beside its elder:
+//!
+//! ```text
+//!       E /\                        E, a bump: the elder
+//!        /  \    __________ d       d, the core: dies into E at s
+//!     --/----\__/----------\-- s
+//! ```
 
-/// The threshold that densities of particles have by default. Bumps of smooth spheres with up to 1e6 particles stay below it.
+/// The threshold that densities of particles have by default.
 pub const LEAST_SIGNIFICANCE: f64 = 3.0;
 
-/// A peak of low significance is noise if a smaller part of the mass of its clump lies above its saddle.
+/// A peak of up to twice the threshold is noise if a smaller part of the mass of its clump lies above its saddle.
 pub const LEAST_FRACTION: f64 = 0.02;
 
+/// A peak below the threshold is noise if a smaller part of the mass of its clump lies above its saddle.
+pub const FRACTION_OF_DOUBT: f64 = 0.03;
+
 /// A peak of lower significance is noise, however much of its clump lies above its saddle.
-const ONE_DEVIATION: f64 = 1.0;
+pub const ONE_DEVIATION: f64 = 1.0;
 
 /// What lies above the saddle at which a peak dies. Any units in which density is mass per volume.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,19 +64,37 @@ pub struct Prominence {
 }
 
 impl PartAbove {
-    /// The significance above a saddle of this density, or above the density threshold for a peak that never dies.
+    /// The significance above a saddle of this density, or above the density threshold for a peak that never dies. 0 where no cell is
+    /// denser, as among equal cells.
     pub fn significance(&self, saddle: f64) -> f64 {
+        if self.volume == 0.0 {
+            return 0.0;
+        }
         let smooth = saddle * self.volume;
         (self.mass - smooth) / (self.particle_mass * smooth).sqrt()
     }
 }
 
 impl Prominence {
+    /// Of a part that nobody has looked at. It is not noise.
+    pub const UNKNOWN: Self = Self { significance: f64::NAN, mass: f64::NAN };
+
+    /// Whether there is a mass of its clump for which it is noise.
+    #[inline]
+    pub fn may_be_noise(&self, least: f64) -> bool {
+        self.is_noise(f64::INFINITY, least)
+    }
+
     /// Whether a dying peak is noise where its clump has this mass. `least` is the threshold of the significance; 0: none is.
     #[inline]
     pub fn is_noise(&self, mass_of_clump: f64, least: f64) -> bool {
-        let owns_much = self.mass < LEAST_FRACTION * mass_of_clump;
-        self.significance < if owns_much { least } else { least.min(ONE_DEVIATION) }
+        let is_less_than = |fraction: f64| self.mass < fraction * mass_of_clump;
+        let needed = match () {
+            () if is_less_than(LEAST_FRACTION) => 2.0 * least,
+            () if is_less_than(FRACTION_OF_DOUBT) => least,
+            () => least.min(ONE_DEVIATION),
+        };
+        self.significance < needed
     }
 }
 
@@ -78,10 +109,17 @@ mod tests {
         assert_eq!(bump.significance(4.0), 1.0);
         let bump = Prominence { significance: 1.0, mass: 20.0 };
         assert!(bump.is_noise(2000.0, LEAST_SIGNIFICANCE));
-        assert!(!bump.is_noise(2000.0, 1.0) && !bump.is_noise(2000.0, 0.0));
+        assert!(!bump.is_noise(2000.0, 0.5) && !bump.is_noise(2000.0, 0.0));
         assert!(!bump.is_noise(100.0, LEAST_SIGNIFICANCE));
         let lower = Prominence { significance: 0.9, mass: 20.0 };
         assert!(lower.is_noise(100.0, LEAST_SIGNIFICANCE) && !lower.is_noise(100.0, 0.0));
+    }
+
+    #[test]
+    fn a_part_without_cells_has_no_significance() {
+        let part = PartAbove { mass: 0.0, volume: 0.0, particle_mass: 1.0 };
+        assert_eq!(part.significance(4.0), 0.0);
+        assert!(!Prominence::UNKNOWN.is_noise(2000.0, LEAST_SIGNIFICANCE));
     }
 
     #[test]

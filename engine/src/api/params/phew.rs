@@ -52,9 +52,10 @@ params! {
         /// Least significance of a peak in a density of particles; 3 by default.
         ///
         /// The significance is the excess of mass above the saddle of a peak, in standard deviations of the shot noise of
-        /// particles. A peak below the threshold is noise if less than 0.02 of the mass of its clump is above its saddle, and
-        /// in any case below 1. 0: no peak is noise for that reason. Only for densities that are made of particles, and not by
-        /// RAMSES's rules.
+        /// particles. A peak below the threshold is noise if less than 0.03 of the mass of its clump is above its saddle, below twice the
+        /// threshold if less than 0.02 is, and in any case below 1. The part above that saddle of the component into which it dies is
+        /// tested likewise. 0: no peak is noise for that reason. Only for densities that are made of particles, and not by RAMSES's
+        /// rules.
         pub significance: Option<f64> = None, "significance_threshold" =
             real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), SIGNIFICANCE).topic(Topic::Particles).example("0");
         /// Saddle density above which clumps merge into one halo.

@@ -43,21 +43,23 @@ impl ElderIdx {
 /// When a peak dies. Deaths are in the order of the edges of the forest.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-struct DeathTime {
+pub struct DeathTime {
     /// Density of the saddle; 0 if never.
-    saddle: f64,
+    pub saddle: f64,
     /// The two patches at the contact, smaller name first.
     edge: [PeakName; 2],
 }
 
 impl DeathTime {
-    fn of(peaks: &Peaks, peak: usize) -> Self {
+    /// Of an own peak.
+    pub fn of(peaks: &Peaks, peak: usize) -> Self {
         let death = &peaks.tree.death[peak];
         let [a, b] = [death.near, death.endpoint].map(|patch| peaks.name_of(patch));
         Self { saddle: death.saddle, edge: [a.min(b), a.max(b)] }
     }
 
-    fn order(&self, other: &Self) -> Ordering {
+    /// `Less` dies first.
+    pub fn order(&self, other: &Self) -> Ordering {
         other.saddle.total_cmp(&self.saddle).then_with(|| self.edge.cmp(&other.edge))
     }
 }
@@ -207,6 +209,17 @@ impl<'a> ElderTree<'a> {
                 .copied()
                 .unwrap_or_else(|| self.foreign[peak.at() - self.own.len()]),
         }
+    }
+
+    /// The peaks of other ranks, by their places after the own ones.
+    pub fn foreign(&self) -> &[PeakName] {
+        &self.foreign
+    }
+
+    /// When an own peak dies, and its elder; `None` if it never does.
+    pub fn death_of(&self, peak: PeakIdx) -> Option<(DeathTime, ElderIdx)> {
+        let elder = self.elder[peak.at()];
+        (elder != ElderIdx::NONE).then_some((self.dies[peak.at()], elder))
     }
 
     /// Number of peaks.

@@ -10,14 +10,15 @@
 //! ```
 //!
 //! So one pass over the cells adds each to one peak (`parts`), and one over the peaks in the order of their deaths adds each peak to
-//! its elder (`elders`). The result depends on no threshold: a catalogue stores it in its tree. Sums are integers, so it depends
+//! its elder (`elders`). A second pass over the cells finds the part of the elder above the saddle of each peak that stands out (`mergers`). The result depends on no threshold: a catalogue stores it in its tree. Sums are integers, so it depends
 //! neither on ranks nor on threads.
 
 mod elders;
+mod mergers;
 mod parts;
 
 pub use elders::ElderTree;
-pub use parts::{GraphParts, PartSums, ParticleMass};
+pub use parts::{GraphParts, PartCells, PartSums, ParticleMass};
 
 use crate::error::RunError;
 use crate::executor::Executor;
@@ -29,9 +30,10 @@ use bytemuck::{Pod, Zeroable};
 use elders::ElderIdx;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_io::{Family, Snapshot};
-use inselberg_kernels::ids::{PeakIdx, PeakName};
-use inselberg_kernels::phew::significance::Prominence;
+use inselberg_kernels::ids::{PeakIdx, PeakName, PeakSlot};
+use inselberg_kernels::phew::significance::{PartAbove, Prominence};
 use inselberg_kernels::sum::Quantum;
+use mergers::Mergers;
 use parts::MeshParts;
 use rayon::prelude::*;
 
@@ -68,19 +70,27 @@ impl DepositedParticles<'_> {
         executor: &Executor,
     ) -> Result<Vec<PeakProminence>, RunError> {
         let peaks = &segmentation.peaks;
-        let elders = &PatchElders::new(peaks, &segmentation.known, comm)?;
-        let cells = MeshParts { part, own, segmentation, elders };
-        let quanta = cells.quanta(comm)?;
-        let mut parts = cells.of_cells(&quanta, executor);
+        let elders = PatchElders::new(peaks, &segmentation.known, comm)?;
+        let cells = MeshParts::new(part, own, segmentation, comm, executor)?;
+        let mut parts = cells.sums(&elders);
         let particles = match self.mass {
             Some(mass) => ParticleMass::Same(mass / peaks.space.side.powi(3)),
             None => {
-                cells.count_particles(&mut parts, self.snapshot, self.is_deposited, comm)?;
+                cells.count_particles(&elders, &mut parts, self.snapshot, self.is_deposited, comm)?;
                 ParticleMass::Counted
             }
         };
-        Ok(elders.prominences(peaks, parts, &quanta, particles, comm)?)
+        let scale = PartScale { quanta: cells.quanta, particles };
+        Ok(elders.prominences(peaks, parts, &scale, &cells, comm)?)
     }
+}
+
+/// What turns sums into reals.
+pub struct PartScale {
+    /// The quanta of the sums.
+    pub quanta: PartQuanta,
+    /// The mass of particles.
+    pub particles: ParticleMass,
 }
 
 /// The patches of a rank and the elders of their peaks.
@@ -115,7 +125,14 @@ impl<'a> PatchElders<'a> {
         Ok(Self { tree, of_slot })
     }
 
-    /// Collective: the prominences of the own peaks, from what the cells of each rank add to single peaks. One exchange.
+    /// The first of the peak of a patch and the elders of that peak that dies below a cell of this density.
+    #[inline]
+    fn above(&self, patch: PeakSlot, rho: f64) -> ElderIdx {
+        self.tree.first_below(self.of_slot[patch.at()], rho)
+    }
+
+    /// Collective: the prominences of the own peaks, from what the `cells` of each rank add to single peaks. Sums over them once
+    /// more. Six exchanges.
     ///
     /// # Errors
     /// When another rank fails.
@@ -123,12 +140,43 @@ impl<'a> PatchElders<'a> {
         &self,
         peaks: &Peaks,
         mut parts: Vec<PartSums>,
-        quanta: &PartQuanta,
-        particles: ParticleMass,
+        scale: &PartScale,
+        cells: &impl PartCells,
         comm: &Comm,
     ) -> Result<Vec<PeakProminence>, CommError> {
-        self.tree.add_up(&mut parts, |elder, dying| elder.merge(dying));
-        let foreign = self.tree.of_foreign(&parts);
+        self.add_up(peaks, &mut parts, comm)?;
+        parts.truncate(peaks.len());
+        let dying: Vec<PartAbove> = parts.iter().map(|sums| sums.part(scale)).collect();
+        let saddle = |i: usize| {
+            let death = &peaks.tree.death[i];
+            if death.is_never() { peaks.density_threshold } else { death.saddle }
+        };
+        let to_code_units = peaks.space.side.powi(3);
+        let prominence = |i: usize, part: &PartAbove| Prominence {
+            significance: part.significance(saddle(i)),
+            mass: part.mass * to_code_units,
+        };
+        let mut all: Vec<PeakProminence> = dying
+            .par_iter()
+            .enumerate()
+            .map(|(i, part)| PeakProminence {
+                prominence: prominence(i, part),
+                of_elder: Prominence::UNKNOWN,
+                elder: self.tree.elder(PeakIdx::new(i)),
+            })
+            .collect();
+        let mergers = Mergers::new(self, peaks, &all, comm)?;
+        for (peak, sums) in mergers.elder_parts(&parts, cells, comm)? {
+            let part = PartAbove { particle_mass: dying[peak.at()].particle_mass, ..sums.part(scale) };
+            all[peak.at()].of_elder = prominence(peak.at(), &part);
+        }
+        Ok(all)
+    }
+
+    /// Collective: adds the sums of each peak to its elder. Complete for own peaks. One exchange.
+    fn add_up(&self, peaks: &Peaks, parts: &mut [PartSums], comm: &Comm) -> Result<(), CommError> {
+        self.tree.add_up(parts, |elder, dying| elder.merge(dying));
+        let foreign = self.tree.of_foreign(parts);
         let mut sent: Vec<ElderSums> =
             foreign.map(|(name, sums)| ElderSums { sums: *sums, name, unused: 0 }).collect();
         sent.sort_unstable_by_key(|of| (of.name.owner(), of.name));
@@ -137,23 +185,16 @@ impl<'a> PatchElders<'a> {
             let peak = peaks.own(of.name).expect("sums go to the owner of the peak");
             parts[peak.at()].merge(&of.sums);
         }
-        let of_peak = |(i, sums): (usize, &PartSums)| {
-            let death = &peaks.tree.death[i];
-            let saddle = if death.is_never() { peaks.density_threshold } else { death.saddle };
-            let part = sums.part(quanta, particles);
-            let mass = part.mass * peaks.space.side.powi(3);
-            let prominence = Prominence { significance: part.significance(saddle), mass };
-            PeakProminence { prominence, elder: self.tree.elder(PeakIdx::new(i)) }
-        };
-        Ok(parts[..peaks.len()].par_iter().enumerate().map(of_peak).collect())
+        Ok(())
     }
 }
 
 /// The elders of the peaks of a stored tree, which all belong to one rank, with the prominences that it has stored.
-pub fn of_stored(peaks: &Peaks, stored: &[Prominence]) -> Vec<PeakProminence> {
+pub fn of_stored(peaks: &Peaks, stored: &[[Prominence; 2]]) -> Vec<PeakProminence> {
     let tree = ElderTree::new(peaks, &[], &Comm::solo()).expect("a rank alone asks nobody");
-    let of_peak = |(i, prominence): (usize, &Prominence)| PeakProminence {
-        prominence: *prominence,
+    let of_peak = |(i, prominence): (usize, &[Prominence; 2])| PeakProminence {
+        prominence: prominence[0],
+        of_elder: prominence[1],
         elder: tree.elder(PeakIdx::new(i)),
     };
     stored.iter().enumerate().map(of_peak).collect()

@@ -1,7 +1,6 @@
 //! What each cell or particle adds to the part of a peak above its saddle.
 
-use super::elders::ElderIdx;
-use super::{PartQuanta, PatchElders};
+use super::{PartQuanta, PartScale, PatchElders};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::graph::LinkGraph;
@@ -50,13 +49,14 @@ impl PartSums {
     }
 
     /// As reals. A mean over less than one particle, as at the edge of a particle's cloud, is a mean over one.
-    pub fn part(&self, quanta: &PartQuanta, particles: ParticleMass) -> PartAbove {
+    pub fn part(&self, scale: &PartScale) -> PartAbove {
+        let PartScale { quanta, particles } = scale;
         let mass = quanta.mass.value(self.mass);
         PartAbove {
             mass,
             volume: quanta.volume.value(self.volume),
             particle_mass: match particles {
-                ParticleMass::Same(mass) => mass,
+                ParticleMass::Same(mass) => *mass,
                 ParticleMass::Counted => mass / self.n_particles.0.max(1) as f64,
             },
         }
@@ -73,27 +73,51 @@ struct PatchCell {
     n_particles: i128,
 }
 
-/// What the cells of a task add to single peaks.
-type TaskParts = FxHashMap<ElderIdx, PartSums>;
+/// Which part each cell counts for.
+pub trait Parts: Sync {
+    /// Number of parts.
+    fn n_parts(&self) -> usize;
 
-impl PatchElders<'_> {
-    /// Adds a cell to the first of the peak of its patch and the elders of that peak that dies below the cell.
-    #[inline]
-    fn add(&self, parts: &mut TaskParts, cell: &PatchCell) {
-        let peak = self.of_slot[cell.patch.at()];
-        let above = self.tree.first_below(peak, cell.rho);
-        let PatchCell { mass, volume, n_particles, .. } = *cell;
-        let n_particles = FixedSum(n_particles);
-        parts.entry(above).or_default().merge(&PartSums { mass, volume, n_particles });
+    /// The part of a cell of this density in a patch; `None` if it counts for none.
+    fn part_of(&self, patch: PeakSlot, rho: f64) -> Option<u32>;
+}
+
+/// The cells of a rank, or its test particles.
+pub trait PartCells {
+    /// The sums over each part.
+    fn sums<P: Parts>(&self, of: &P) -> Vec<PartSums>;
+}
+
+/// What the cells of a task add to single parts.
+type TaskParts = FxHashMap<u32, PartSums>;
+
+/// Adds a cell to its part.
+#[inline]
+fn add<P: Parts>(of: &P, sums: &mut TaskParts, cell: &PatchCell) {
+    let Some(part) = of.part_of(cell.patch, cell.rho) else { return };
+    let PatchCell { mass, volume, n_particles, .. } = *cell;
+    let n_particles = FixedSum(n_particles);
+    sums.entry(part).or_default().merge(&PartSums { mass, volume, n_particles });
+}
+
+/// The sums of the tasks, one entry per part.
+fn joined<P: Parts>(of: &P, tasks: impl IntoIterator<Item = TaskParts>) -> Vec<PartSums> {
+    let mut all = vec![PartSums::default(); of.n_parts()];
+    for (part, sums) in tasks.into_iter().flatten() {
+        all[part as usize].merge(&sums);
+    }
+    all
+}
+
+/// A cell counts for the first of the peak of its patch and the elders of that peak that dies below the cell.
+impl Parts for PatchElders<'_> {
+    fn n_parts(&self) -> usize {
+        self.tree.n_peaks()
     }
 
-    /// The sums of the tasks, one entry per peak of the tree.
-    fn joined(&self, tasks: impl IntoIterator<Item = TaskParts>) -> Vec<PartSums> {
-        let mut all = vec![PartSums::default(); self.tree.n_peaks()];
-        for (peak, sums) in tasks.into_iter().flatten() {
-            all[peak.at()].merge(&sums);
-        }
-        all
+    #[inline]
+    fn part_of(&self, patch: PeakSlot, rho: f64) -> Option<u32> {
+        Some(self.above(patch, rho).at() as u32)
     }
 }
 
@@ -105,16 +129,31 @@ pub struct MeshParts<'a> {
     pub own: &'a [u64],
     /// The patches.
     pub segmentation: &'a Segmentation<'a>,
-    /// The elders of their peaks.
-    pub elders: &'a PatchElders<'a>,
+    /// The quanta of the sums.
+    pub quanta: PartQuanta,
+    /// The threads.
+    pub executor: &'a Executor<'a>,
 }
 
-impl MeshParts<'_> {
-    /// Collective: the quanta of the sums.
+impl<'a> MeshParts<'a> {
+    /// Collective: cells whose densities are made of particles.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn quanta(&self, comm: &Comm) -> Result<PartQuanta, CommError> {
+    pub fn new(
+        part: &'a LocalField,
+        own: &'a [u64],
+        segmentation: &'a Segmentation<'a>,
+        comm: &Comm,
+        executor: &'a Executor<'a>,
+    ) -> Result<Self, CommError> {
+        let unit = PartQuanta { mass: Quantum::for_terms(1.0, 1), volume: Quantum::for_terms(1.0, 1) };
+        let cells = Self { part, own, segmentation, quanta: unit, executor };
+        Ok(Self { quanta: cells.quanta(comm)?, ..cells })
+    }
+
+    /// Collective: the quanta of the sums.
+    fn quanta(&self, comm: &Comm) -> Result<PartQuanta, CommError> {
         let (mesh, test_cells) = (&self.part.field.mesh, &self.segmentation.test_cells);
         let levels = (0..mesh.n_levels()).filter(|level| !test_cells.of_level(mesh, *level).is_empty());
         let bounds = levels.map(|level| {
@@ -139,26 +178,9 @@ impl MeshParts<'_> {
         bricks.into_par_iter().map(|brick| u64::from(self.own_cells(brick).count_ones())).sum()
     }
 
-    /// The sums over the own test cells, one entry per peak of the tree.
-    pub fn of_cells(&self, quanta: &PartQuanta, executor: &Executor) -> Vec<PartSums> {
-        let (mesh, test_cells) = (&self.part.field.mesh, &self.segmentation.test_cells);
-        let tasks = cut_tasks(mesh, test_cells);
-        let n_cells = |task: &TaskRegion| task.n_cells(mesh, test_cells);
-        let of_task = |task: TaskRegion| {
-            let mut parts = TaskParts::default();
-            for super_brick in task.supers() {
-                let volume = cell_volume(mesh.level_of_super(super_brick));
-                for brick in test_cells.bricks_of(mesh, &mesh.supers()[super_brick]) {
-                    self.of_brick(brick, volume, quanta, &mut parts);
-                }
-            }
-            parts
-        };
-        self.elders.joined(executor.map("prominence", tasks, n_cells, of_task))
-    }
-
     /// Adds the own test cells of a brick, of this volume each.
-    fn of_brick(&self, brick: usize, volume: f64, quanta: &PartQuanta, parts: &mut TaskParts) {
+    fn of_brick<P: Parts>(&self, brick: usize, volume: f64, of: &P, sums: &mut TaskParts) {
+        let quanta = &self.quanta;
         let Segmentation { test_cells, labels, .. } = self.segmentation;
         let mask = test_cells.mask[brick];
         let own = self.own_cells(brick);
@@ -169,7 +191,7 @@ impl MeshParts<'_> {
         let quantized = quanta.volume.quantize(volume);
         for (rho, patch) in rho.into_iter().zip(patch).take(own.count_ones() as usize) {
             let mass = quanta.mass.quantize(rho * volume);
-            self.elders.add(parts, &PatchCell { patch, rho, mass, volume: quantized, n_particles: 0 });
+            add(of, sums, &PatchCell { patch, rho, mass, volume: quantized, n_particles: 0 });
         }
     }
 
@@ -178,8 +200,9 @@ impl MeshParts<'_> {
     ///
     /// # Errors
     /// When the particles cannot be read, or another rank fails.
-    pub fn count_particles(
+    pub fn count_particles<P: Parts>(
         &self,
+        of: &P,
         parts: &mut [PartSums],
         snapshot: &dyn Snapshot,
         is_deposited: impl Fn(Family) -> bool + Sync,
@@ -194,60 +217,95 @@ impl MeshParts<'_> {
         let placed = to_leaf_owners(blocks.concat(), |x| *x, self.part, comm)?;
         let of_run = |run: &[[f64; 3]]| {
             let mut counts = TaskParts::default();
-            run.iter().for_each(|x| self.count(*x, &mut counts));
+            run.iter().for_each(|x| self.count(*x, of, &mut counts));
             counts
         };
         let counts: Vec<TaskParts> = placed.par_chunks(ITEMS_AT_ONCE).map(of_run).collect();
-        let counts = self.elders.joined(counts);
+        let counts = joined(of, counts);
         parts.iter_mut().zip(&counts).for_each(|(sums, count)| sums.merge(count));
         Ok(())
     }
 
     /// Counts a particle, at a position in units of the level-0 cell, if it is in a test cell.
-    fn count(&self, position: [f64; 3], parts: &mut TaskParts) {
+    fn count<P: Parts>(&self, position: [f64; 3], of: &P, counts: &mut TaskParts) {
         let Some(leaf) = leaf_patch(&self.part.field.mesh, self.segmentation, position) else { return };
         let (mass, volume) = (FixedSum::default(), FixedSum::default());
         let cell = PatchCell { patch: leaf.patch, rho: leaf.rho, mass, volume, n_particles: 1 };
-        self.elders.add(parts, &cell);
+        add(of, counts, &cell);
+    }
+}
+
+impl PartCells for MeshParts<'_> {
+    /// The sums over the own test cells.
+    fn sums<P: Parts>(&self, of: &P) -> Vec<PartSums> {
+        let (mesh, test_cells) = (&self.part.field.mesh, &self.segmentation.test_cells);
+        let tasks = cut_tasks(mesh, test_cells);
+        let n_cells = |task: &TaskRegion| task.n_cells(mesh, test_cells);
+        let of_task = |task: TaskRegion| {
+            let mut sums = TaskParts::default();
+            for super_brick in task.supers() {
+                let volume = cell_volume(mesh.level_of_super(super_brick));
+                for brick in test_cells.bricks_of(mesh, &mesh.supers()[super_brick]) {
+                    self.of_brick(brick, volume, of, &mut sums);
+                }
+            }
+            sums
+        };
+        joined(of, self.executor.map("prominence", tasks, n_cells, of_task))
     }
 }
 
 /// The test particles of a graph.
 pub struct GraphParts<'a> {
     /// The particles.
-    pub tests: &'a LinkGraph,
+    tests: &'a LinkGraph,
     /// The patch of each.
-    pub labels: &'a [PeakSlot],
-    /// The elders of their peaks.
-    pub elders: &'a PatchElders<'a>,
+    labels: &'a [PeakSlot],
     /// Mass and volume of a particle, in units of the box.
-    pub view: &'a (dyn Fn(TestIdx) -> [f64; 2] + Sync),
+    view: &'a (dyn Fn(TestIdx) -> [f64; 2] + Sync),
+    /// The quanta of the sums.
+    pub quanta: PartQuanta,
+    /// The own test particles.
+    own: Vec<TestIdx>,
 }
 
-impl GraphParts<'_> {
-    /// Collective: the quanta of the sums, and the sums over the own test particles, one entry per peak of the tree.
+impl<'a> GraphParts<'a> {
+    /// Collective: test particles, the patch of each, and its mass and volume in units of the box.
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn of_particles(&self, comm: &Comm) -> Result<(PartQuanta, Vec<PartSums>), CommError> {
-        let own: Vec<TestIdx> = self.tests.runs.iter().flat_map(|run| run.of.iter().copied()).collect();
+    pub fn new(
+        tests: &'a LinkGraph,
+        labels: &'a [PeakSlot],
+        view: &'a (dyn Fn(TestIdx) -> [f64; 2] + Sync),
+        comm: &Comm,
+    ) -> Result<Self, CommError> {
+        let own: Vec<TestIdx> = tests.runs.iter().flat_map(|run| run.of.iter().copied()).collect();
         let larger = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1].max(b[1])];
-        let most = own.par_iter().map(|particle| (self.view)(*particle)).reduce(|| [0.0; 2], larger);
+        let most = own.par_iter().map(|particle| view(*particle)).reduce(|| [0.0; 2], larger);
         let most = comm.all_max(&most)?;
         let n = comm.all_reduce_counts(&[own.len() as u64], Reduce::Sum)?[0];
         let quanta =
             PartQuanta { mass: Quantum::for_terms(most[0], n), volume: Quantum::for_terms(most[1], n) };
+        Ok(Self { tests, labels, view, quanta, own })
+    }
+}
+
+impl PartCells for GraphParts<'_> {
+    /// The sums over the own test particles.
+    fn sums<P: Parts>(&self, of: &P) -> Vec<PartSums> {
+        let quanta = &self.quanta;
         let of_run = |run: &[TestIdx]| {
-            let mut parts = TaskParts::default();
+            let mut sums = TaskParts::default();
             for particle in run {
                 let [mass, volume] = (self.view)(*particle);
                 let (mass, volume) = (quanta.mass.quantize(mass), quanta.volume.quantize(volume));
                 let (patch, rho) = (self.labels[particle.at()], self.tests.rho[particle.at()]);
-                self.elders.add(&mut parts, &PatchCell { patch, rho, mass, volume, n_particles: 1 });
+                add(of, &mut sums, &PatchCell { patch, rho, mass, volume, n_particles: 1 });
             }
-            parts
+            sums
         };
-        Ok((quanta, self.elders.joined(own.par_chunks(ITEMS_AT_ONCE).map(of_run).collect::<Vec<_>>())))
+        joined(of, self.own.par_chunks(ITEMS_AT_ONCE).map(of_run).collect::<Vec<_>>())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `tree`: everything that other thresholds need, one row per peak in the order of the cells.
 
-use crate::phew::peaks::{OwnTree, Peaks};
+use crate::phew::peaks::{OwnTree, PeakProminence, Peaks};
 use crate::phew::prominence;
 use crate::phew::tables::error::RecutError;
 use crate::phew::tables::header::RecutHeader;
@@ -21,6 +21,12 @@ const SIGNIFICANCE: &str = "significance";
 
 /// The column with the mass above the saddle.
 const MASS_ABOVE: &str = "mass_above_saddle";
+
+/// The same of the component into which a peak dies, above the same saddle. Catalogues of version 0.1 may lack both.
+const ELDER_SIGNIFICANCE: &str = "elder_significance";
+
+/// The column with the mass there.
+const ELDER_MASS_ABOVE: &str = "elder_mass_above_saddle";
 
 /// The table of the peaks.
 pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
@@ -107,21 +113,32 @@ fn patch_columns(peaks: &Peaks) -> Vec<TableColumn> {
 /// Columns of densities that are made of particles.
 fn prominence_columns(peaks: &Peaks) -> Vec<TableColumn> {
     let Some(of_peaks) = &peaks.prominence else { return Vec::new() };
-    let values = |of: fn(&Prominence) -> f64| {
-        Values::F64(of_peaks.par_iter().map(|of_peak| of(&of_peak.prominence)).collect())
-    };
+    let values = |of: fn(&PeakProminence) -> f64| Values::F64(of_peaks.par_iter().map(of).collect());
     vec![
         column(
             SIGNIFICANCE,
             Dimension::NONE,
             "excess of mass above that saddle, or the density threshold, over the shot noise of particles",
-            values(|of| of.significance),
+            values(|of| of.prominence.significance),
         ),
         column(
             MASS_ABOVE,
             Dimension::MASS,
             "mass above that saddle or threshold, in the patches of the peak and of all peaks that die into it",
-            values(|of| of.mass),
+            values(|of| of.prominence.mass),
+        ),
+        column(
+            ELDER_SIGNIFICANCE,
+            Dimension::NONE,
+            "significance above that saddle of the component into which the peak dies; NaN if none, or where that of the peak is \
+             below 1",
+            values(|of| of.of_elder.significance),
+        ),
+        column(
+            ELDER_MASS_ABOVE,
+            Dimension::MASS,
+            "mass above that saddle in the component into which the peak dies; NaN likewise",
+            values(|of| of.of_elder.mass),
         ),
     ]
 }
@@ -183,13 +200,20 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
     }
 }
 
-/// The prominences of the peaks of a sound tree; `None` in catalogues that have none.
-fn read_prominence(stored: &StoredTable) -> Result<Option<Vec<Prominence>>, RecutError> {
-    if stored.0.column(SIGNIFICANCE).is_none() {
-        return Ok(None);
-    }
-    let both = stored.reals(SIGNIFICANCE)?.into_iter().zip(stored.reals(MASS_ABOVE)?);
-    Ok(Some(both.map(|(significance, mass)| Prominence { significance, mass }).collect()))
+/// The prominences of the peaks of a sound tree, and those of their elders; `None` in catalogues that have none. Those of elders are
+/// unknown in older catalogues.
+fn read_prominence(stored: &StoredTable) -> Result<Option<Vec<[Prominence; 2]>>, RecutError> {
+    let of = |[significance, mass]: [&'static str; 2]| -> Result<_, RecutError> {
+        if stored.0.column(significance).is_none() {
+            return Ok(None);
+        }
+        let both = stored.reals(significance)?.into_iter().zip(stored.reals(mass)?);
+        Ok(Some(both.map(|(significance, mass)| Prominence { significance, mass }).collect::<Vec<_>>()))
+    };
+    let Some(of_peaks) = of([SIGNIFICANCE, MASS_ABOVE])? else { return Ok(None) };
+    let of_elders = of([ELDER_SIGNIFICANCE, ELDER_MASS_ABOVE])?;
+    let of_elders = of_elders.unwrap_or_else(|| vec![Prominence::UNKNOWN; of_peaks.len()]);
+    Ok(Some(of_peaks.into_iter().zip(of_elders).map(|(peak, elder)| [peak, elder]).collect()))
 }
 
 /// The first row, from 0, that no run writes, and what is wrong with it.
