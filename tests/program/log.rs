@@ -73,6 +73,21 @@ fn verbose_tells_stages_on_standard_error_and_nothing_else_does() {
     assert_eq!(said(&["-v", "--json"]).0.lines().next(), Some("{"));
 }
 
+/// Two processes of one launch replace each other's results where they cannot be ranks.
+#[test]
+fn commands_over_ranks_warn_of_a_launcher_that_they_do_not_know() {
+    for command_line in [
+        &["phew", "absent", "-o", "a.hdf5", "--density-threshold", "1"][..],
+        &["fof", "absent", "-o", "a.hdf5"],
+        &["voids", "absent", "-o", "a.hdf5"],
+        &["tree", "absent_1", "absent_2", "-o", "a.hdf5"],
+    ] {
+        let out = command(command_line).env("PMI_SIZE", "3").output().expect("starts");
+        let said = String::from_utf8(out.stderr).expect("text");
+        assert!(said.contains("as one of 3 processes"), "{command_line:?}: {said}");
+    }
+}
+
 #[test]
 fn warnings_and_errors_are_in_the_log() {
     let room = Room::new();

@@ -4,7 +4,7 @@ use super::fault::{CommandError, hold_panics, warn};
 use super::parse::Typed;
 use super::ranks::agreed;
 use super::version::features;
-use crate::config::{CommandJob, Job};
+use crate::config::Job;
 use inselberg_comm::{Comm, Rank};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -61,15 +61,7 @@ fn confirmed() -> Result<Option<Comm>, CommandError> {
 
 /// A run of this process alone, with a warning if a launcher claims several.
 fn alone(typed: Typed, claimed: Option<usize>) -> Result<(Job, Comm), CommandError> {
-    let job = typed.job(typed.config_text()?.as_deref())?;
-    let is_shared = matches!(
-        job.work,
-        CommandJob::Phew(_)
-            | CommandJob::Fof(_)
-            | CommandJob::Tree(_)
-            | CommandJob::Topology(_)
-            | CommandJob::SynthParticles(_)
-    );
+    let (job, is_shared) = (typed.job(typed.config_text()?.as_deref())?, typed.runs_on_ranks());
     if let Some(n) = claimed.filter(|_| is_shared && !job.common.no_mpi && !job.common.quiet) {
         let why = match cfg!(feature = "mpi") {
             true => "its MPI library reports no other",

@@ -30,6 +30,11 @@ pub struct Typed {
 }
 
 impl Typed {
+    /// Whether several ranks share the work of the command.
+    pub fn runs_on_ranks(&self) -> bool {
+        options_of(self.info.command).any(|option| option.name == "ranks")
+    }
+
     fn config(&self) -> Option<&Path> {
         self.matches.get_one::<OsString>("config").map(Path::new)
     }

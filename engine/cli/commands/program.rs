@@ -13,7 +13,7 @@ pub fn program() -> Clap {
     let mut scaling = Clap::new("scaling").about("Measure how a command scales, and model more ranks");
     let mut program = Clap::new("inselberg")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Clumps, haloes and their hierarchy in AMR density fields (PHEW) and particles; friends-of-friends groups")
+        .about("Clumps, haloes and their hierarchy in AMR density fields (PHEW) and particles; friends-of-friends groups; voids")
         .after_help("`inselberg COMMAND -h` lists the main options of a command, `--help` all of them with details.")
         .disable_help_subcommand(true);
     for info in COMMANDS {
