@@ -295,7 +295,7 @@ def phew(
         The catalogue lists every particle.
     ``unbind``
         The clumps have the properties of the particles and gas cells that gravity holds. ``"spherical"`` instead of ``True``: faster, by
-        potentials of shells. ``"ramses"``: by RAMSES's own rules, with ``rules="ramses"``.
+        potentials of shells. ``"ramses"``: by RAMSES's own rules, with ``compat="ramses"``.
     ``properties``
         ``"basic"``, ``"bound"``, ``"so"``, ``"all"``, ``"gas"``, or several of them with commas, as for the command. All but ``"gas"``
         need ``unbind``; that is of the gas cells of an output, bound or not.
@@ -310,12 +310,12 @@ def phew(
     ``softening``
         One softening length for all particles, or a dictionary of lengths by type. By default that of the output, or else the
         side of the leaf around a particle.
-    ``allow_duplicate_ids``
+    ``duplicate_ids``
         Whether particles of one type and halo may share an ID.
     ``gamma``
         The ratio of specific heats of gas cells. By default that of the output, and 5/3 where it states none above 1.
 
-    Particles and the matter of cosmological outputs need no ``density`` and no ``saddle``; docs/using.md has the defaults.
+    Particles and the matter of cosmological outputs need no ``density_threshold`` and no ``saddle_threshold``; docs/using.md has the defaults.
 
     Densities and masses are in code units. On the mesh or graph of particles, thresholds are in mean densities of matter, or of the
     particles where the output states no cosmology or no units.
@@ -339,17 +339,17 @@ def phew_cells(
     ``levels``, ``positions`` and ``field`` have one entry per leaf. Leaves at or below the density threshold may be left out.
     Options of the box, such as ``box=`` and ``periodic=``, are those of :meth:`Cells.leaves`.
 
-    ``density``
+    ``density_threshold``
         Cells denser than this take part.
-    ``relevance``, ``difference``
+    ``relevance_threshold``, ``relevance_difference``
         Peaks below this ratio of peak to saddle density, or below this difference, are noise. A ratio of 3 by default.
-    ``saddle``
+    ``saddle_threshold``
         Clumps that meet above this density are one halo. Without it every clump is its own halo.
-    ``mass``
+    ``mass_threshold``
         Clumps of haloes up to this mass are not listed.
     ``min_cells``
         Clumps of haloes with fewer leaf cells are not listed.
-    ``rules``
+    ``compat``
         ``"paper"`` or ``"ramses"``.
     ``velocity``, ``mass_density``
         Velocities for mean velocities of clumps; a mass density where ``field`` is something else.
@@ -419,7 +419,7 @@ def fof(source: Any, /, *, threads: Optional[int] = None, comm: Any = None, **op
     ``box``
         Side of the periodic box along x, which starts at 0. None: open boundaries for positions, and the box that an input on
         disk states.
-    ``ratio``, ``length``
+    ``linking_ratio``, ``linking_length``
         The linking length, in mean separations (0.2 by default) or in the units of the positions.
     ``min_size``
         Least number of members, 20 by default.
@@ -438,8 +438,8 @@ def fof(source: Any, /, *, threads: Optional[int] = None, comm: Any = None, **op
     For particles on disk only:
 
     ``linking_types``, ``attaching_types``
-        Types that link, and types that join the group of the nearest particle that links. Dark matter, and none.
-    ``is_open``
+        Types that link, and types that join the group of the nearest particle that links. Dark matter, and gas, stars and black holes as far as they do not link.
+    ``open``
         Boundaries are open, even if the input is periodic.
     ``properties``
         Further columns of groups: ``"so"``, ``"bound"``, ``"so,bound"`` or other words of the command's ``--properties``.
@@ -460,11 +460,11 @@ def voids(
 
     ``source`` is :class:`Particles` on disk, which get 32 neighbours each, or their graph (:meth:`Particles.graph`).
 
-    ``relevance``
+    ``relevance_threshold``
         Zones with a smaller ratio of wall to least density are noise. 2 by default.
-    ``wall``
+    ``wall_threshold``
         Zones that meet below this density are one void. 0.2 mean densities by default. None: every zone is a void.
-    ``density``
+    ``density_threshold``
         Only particles less dense than this take part, in mean densities. By default all do.
     ``min_radius``, ``min_particles``
         Voids of smaller effective radius or of fewer particles are not listed.
