@@ -74,11 +74,14 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return ",".join(f"{name}={float(length)!r}" for name, length in value.items())
+        return ",".join(f"{name}={_text(key, length)}" for name, length in value.items())
     if key.endswith("_types"):
         return ",".join(str(int(kind in [int(given) for given in value])) for kind in range(7))
     if isinstance(value, (list, tuple)):
         return ",".join(_text("", part) for part in value)
+    unit = getattr(value, "unit", getattr(value, "units", None))  # of astropy, of unyt
+    if unit is not None:
+        return f"{float(value.value)!r} {unit}"
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return "true" if value else "false"
     try:

@@ -12,16 +12,16 @@ class PhewOptions(TypedDict, total=False):
     """Clumps and haloes: phew."""
 
     #: Density above which cells or particles are segmented.
-    density_threshold: Optional[float]
+    density_threshold: Union[None, float, str]
 
     #: Least significance of a peak in a density of particles; 3 by default.
     significance_threshold: Optional[float]
 
     #: Saddle density above which clumps merge into one halo.
-    saddle_threshold: Optional[float]
+    saddle_threshold: Union[None, float, str]
 
     #: Largest halo mass whose clumps are not listed (code units).
-    mass_threshold: Optional[float]
+    mass_threshold: Union[None, float, str]
 
     #: Least number of leaf cells of a halo whose clumps are listed.
     min_cells: Optional[int]
@@ -45,7 +45,7 @@ class PhewOptions(TypedDict, total=False):
     relevance_threshold: Optional[float]
 
     #: Instead of a ratio: smallest peak-to-saddle density difference (code units).
-    relevance_difference: Optional[float]
+    relevance_difference: Union[None, float, str]
 
     #: Segment only the leaves whose centre is in this box or sphere (code units).
     region: Union[None, str, Sequence[str], Sequence[float]]
@@ -126,10 +126,10 @@ class RecutOptions(TypedDict, total=False):
     significance_threshold: Optional[float]
 
     #: New saddle threshold (code units); default: that of the catalogue.
-    saddle_threshold: Optional[float]
+    saddle_threshold: Union[None, float, str]
 
     #: New mass threshold (code units); default: that of the catalogue.
-    mass_threshold: Optional[float]
+    mass_threshold: Union[None, float, str]
 
     #: New least number of leaf cells of a listed halo; default: that of the catalogue.
     min_cells: Optional[int]
@@ -138,7 +138,7 @@ class RecutOptions(TypedDict, total=False):
     relevance_threshold: Optional[float]
 
     #: The same for a catalogue that was cut by a difference (code units).
-    relevance_difference: Optional[float]
+    relevance_difference: Union[None, float, str]
 
 
 class FofOptions(TypedDict, total=False):
@@ -148,7 +148,7 @@ class FofOptions(TypedDict, total=False):
     min_size: Optional[int]
 
     #: Mass above which groups get a black hole (solar masses).
-    black_hole_seed_mass: Optional[float]
+    black_hole_seed_mass: Union[None, float, str]
 
     #: Group ID of particles in no group.
     group_id_default: Optional[int]
@@ -157,13 +157,13 @@ class FofOptions(TypedDict, total=False):
     group_id_offset: Optional[int]
 
     #: Softening length of potentials in the units of the positions.
-    softening: Optional[float]
+    softening: Union[None, float, str]
 
     #: Linking length in units of the mean separation of dark-matter particles.
     linking_ratio: Optional[float]
 
     #: Linking length in the units of the positions, instead of a ratio.
-    linking_length: Optional[float]
+    linking_length: Union[None, float, str]
 
     #: Whether particles of linking or attaching types may share an ID.
     duplicate_ids: Literal["error", "allow"]
@@ -201,13 +201,13 @@ class VoidsOptions(TypedDict, total=False):
     relevance_threshold: Optional[float]
 
     #: Zones that meet below this density are one void (mean densities); 0: none do.
-    wall_threshold: Optional[float]
+    wall_threshold: Union[None, float, str]
 
     #: Only particles less dense than this take part (mean densities); default: all do.
-    density_threshold: Optional[float]
+    density_threshold: Union[None, float, str]
 
     #: Least effective radius of a listed void (code units).
-    min_radius: Optional[float]
+    min_radius: Union[None, float, str]
 
     #: Least number of particles of a listed void.
     min_particles: Optional[int]
@@ -239,10 +239,10 @@ class RecutVoidsOptions(TypedDict, total=False):
     relevance_threshold: Optional[float]
 
     #: New wall threshold of voids (mean densities); default: that of the catalogue.
-    wall_threshold: Optional[float]
+    wall_threshold: Union[None, float, str]
 
     #: New least radius of voids (code units); default: that of the catalogue.
-    min_radius: Optional[float]
+    min_radius: Union[None, float, str]
 
     #: New least number of particles of a listed void; default: that of the catalogue.
     min_particles: Optional[int]
@@ -302,13 +302,13 @@ class ParticlesOptions(TypedDict, total=False):
     particle_mass: Optional[float]
 
     #: Unit of length in cm, for a Gadget snapshot that does not state it.
-    unit_length: Optional[float]
+    unit_length: Union[None, float, str]
 
     #: Unit of mass in g, for a Gadget snapshot that does not state it.
-    unit_mass: Optional[float]
+    unit_mass: Union[None, float, str]
 
     #: Unit of velocity in cm/s, for a Gadget snapshot that does not state it.
-    unit_velocity: Optional[float]
+    unit_velocity: Union[None, float, str]
 
     #: Expansion factor of a Gadget snapshot whose time and redshift do not agree.
     expansion_factor: Optional[float]

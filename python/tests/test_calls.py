@@ -176,3 +176,27 @@ def test_older_keywords_stay_and_unknown_ones_are_refused():
         ib.phew_cells(levels, positions, rho, densty_threshold=1.0)
     with pytest.raises(ib.InvalidArgumentError, match="the same"):
         ib.phew_cells(levels, positions, rho, density=1.0, density_threshold=1.0)
+
+
+class _Quantity(float):
+    """As a quantity of astropy or unyt: a value with a unit."""
+
+    def __new__(cls, value, **unit):
+        made = super().__new__(cls, value)
+        made.value = value
+        made.__dict__.update(unit)
+        return made
+
+
+def test_values_have_units():
+    levels, positions, rho = np.full(2, 3), np.array([[0, 4, 4], [1, 4, 4]]), np.array([2.0, 3.0])
+    plain = ib.phew_cells(levels, positions, rho, density_threshold=1.0)
+    for density in ["1code", _Quantity(1.0, unit="code"), _Quantity(1.0, units="code")]:
+        assert np.array_equal(ib.phew_cells(levels, positions, rho, density_threshold=density).labels, plain.labels)
+    for density, problem in [
+        ("1g/cm3", "1g/cm3; expected a density without unit: the input states no units"),
+        (_Quantity(2.0, unit="g / cm3"), "2.0 g / cm3; expected a density without unit"),
+        ("1kpc", "expected a density without unit, or with the unit code, crit, mean or one such as g/cm3"),
+    ]:
+        with pytest.raises(ib.InvalidArgumentError, match=problem):
+            ib.phew_cells(levels, positions, rho, density_threshold=density)

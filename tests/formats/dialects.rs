@@ -154,7 +154,7 @@ fn gizmos_names_mean_what_gadgets_mean() {
     let gadget = snapshot(&room, &[&HALF[..], &UNITS[..], &[("OmegaBaryon", 0.048)]].concat());
     let path = gizmo(&other);
     let (ours, expected) = (header(&path), header(&gadget));
-    let units = |about: &ParticleHeader| about.units.clone().expect("units");
+    let units = |about: &ParticleHeader| about.units.expect("units");
     alike(units(&ours).length, units(&expected).length);
     alike(units(&ours).density, units(&expected).density);
     alike(units(&ours).time, units(&expected).time);

@@ -219,6 +219,7 @@ fn equal_saddles_cut_again() {
             saddle: Some(saddle),
             mass: None,
             min_cells: None,
+            ..NewThresholds::default()
         };
         let cut = recut(&stored, &thresholds).expect("a sound catalogue");
         let found = run(&output, &field, [density, relevance, saddle, mass]);

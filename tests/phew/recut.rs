@@ -207,6 +207,7 @@ fn new_thresholds_give_what_a_run_with_them_gives() {
                         saddle: Some(saddle),
                         mass: Some(mass),
                         min_cells: None,
+                        ..NewThresholds::default()
                     };
                     input.check(rules, (&stored, FIRST), new, 1);
                 };
@@ -312,6 +313,7 @@ fn cutting_twice_is_cutting_once() {
             saddle: Some(77.0),
             mass: Some(0.01),
             min_cells: None,
+            ..NewThresholds::default()
         };
         let there = recut(&first, &other).expect("sound");
         let back = NewThresholds {
@@ -320,6 +322,7 @@ fn cutting_twice_is_cutting_once() {
             saddle: Some(200.0),
             mass: Some(0.0),
             min_cells: None,
+            ..NewThresholds::default()
         };
         assert_same(&recut(&there, &back).expect("sound"), &first, "there and back");
     }
@@ -358,10 +361,9 @@ proptest! {
         let new = NewThresholds {
             persistence: (!keeps_relevance).then_some(persistence(new_relevance)),
             significance: None, saddle: saddle_at(new_saddle),
-            mass: mass_at(new_mass), min_cells: new_min_cells,
-        };
+            mass: mass_at(new_mass), min_cells: new_min_cells, ..NewThresholds::default() };
         for stored in round_trips(&input.run_over(n_ranks, rules, options)) {
-            input.check(rules, (&stored, options), new, 4 - n_ranks);
+            input.check(rules, (&stored, options), new.clone(), 4 - n_ranks);
         }
     }
 }
@@ -441,21 +443,21 @@ fn a_catalogue_without_its_tree_or_attributes_is_refused() {
     let own = NewThresholds::default();
     let mut no_tree = dark(Rules::Paper).clone();
     no_tree.tables.retain(|t| t.name != "tree");
-    refused(&no_tree, own, "no table `tree`");
+    refused(&no_tree, own.clone(), "no table `tree`");
     let unused = ["peak_rank", "position"];
     for i in 0..dark(Rules::Paper).table("tree").expect("a tree").columns.len() {
         let mut less = dark(Rules::Paper).clone();
         let name = less.tables[2].columns.remove(i).name;
         if !unused.contains(&name.as_str()) {
-            refused(&less, own, &format!("`{name}`"));
+            refused(&less, own.clone(), &format!("`{name}`"));
         }
     }
     for name in ["compat", "boxlen", "coarse_cells", "periodic", "density_threshold", "mass_threshold"] {
         let mut less = dark(Rules::Paper).clone();
         less.attributes.retain(|(n, _)| n != name);
-        refused(&less, own, &format!("`{name}`"));
+        refused(&less, own.clone(), &format!("`{name}`"));
         less.attributes.push((name.into(), Attribute::Real(f64::NAN)));
-        refused(&less, own, &format!("`{name}`"));
+        refused(&less, own.clone(), &format!("`{name}`"));
     }
     let low = NewThresholds { saddle: Some(39.0), ..own };
     refused(dark(Rules::Paper), low, "below the catalogue's density threshold 40");
@@ -480,14 +482,14 @@ fn a_broken_tree_is_refused() {
         broken
     };
     let own = NewThresholds::default();
-    refused(&with("endpoint", row, n + 1), own, "names row");
-    refused(&with("death_near", row, u64::MAX), own, "names row");
-    refused(&with("endpoint", row, 0), own, "death");
-    refused(&with("death_near", row, 0), own, "death");
-    refused(&with("endpoint", row, row as u64 + 1), own, "death");
-    refused(&with("death_near", row, into), own, "death");
-    refused(&with("n_cells", row, 0), own, "number of cells");
-    refused(&with("n_cells", row, u64::MAX), own, "number of cells");
+    refused(&with("endpoint", row, n + 1), own.clone(), "names row");
+    refused(&with("death_near", row, u64::MAX), own.clone(), "names row");
+    refused(&with("endpoint", row, 0), own.clone(), "death");
+    refused(&with("death_near", row, 0), own.clone(), "death");
+    refused(&with("endpoint", row, row as u64 + 1), own.clone(), "death");
+    refused(&with("death_near", row, into), own.clone(), "death");
+    refused(&with("n_cells", row, 0), own.clone(), "number of cells");
+    refused(&with("n_cells", row, u64::MAX), own.clone(), "number of cells");
     assert!(matches!(recut(&with("n_cells", 0, 0), &own), Err(RecutError::Unsound { row: 1, .. })));
 }
 

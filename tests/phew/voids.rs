@@ -144,8 +144,7 @@ proptest! {
         let first = params(|of| of.with_particles = false);
         let stored = on(&input, 6, &first, Comm::threads(1));
         let new = NewVoidThresholds {
-            relevance: Some(relevance), wall: Some(wall), radius: Some(radius), min_particles: Some(min_particles),
-        };
+            relevance: Some(relevance), wall: Some(wall), radius: Some(radius), min_particles: Some(min_particles), ..NewVoidThresholds::default() };
         let cut = recut_voids(&stored, &new).expect("a cut");
         let config = params(|of| {
             (of.relevance, of.wall, of.with_particles) = (relevance, Some(wall), false);

@@ -210,7 +210,7 @@ fn errors_of_a_file_name_the_key_the_line_and_what_was_expected() {
     refuse("[recut]\ncompat = 1\n", "run.toml:2: unknown key `compat` in [recut]; it belongs in [phew]");
     refuse(
         "[phew]\ndensity_threshold = 'high'\n",
-        "run.toml:2: `\"high\"` for density-threshold; expected a number",
+        "run.toml:2: `high` for density-threshold; expected a number, or one with a unit as in 200crit, 1e-25g/cm3 or 30kpc",
     );
     refuse("[phew]\ncompat = 'gadget'\n", "run.toml:2: `gadget` for compat; expected paper or ramses");
     refuse("[phew]\nwith_cells = 1\n", "run.toml:2: `1` for with-cells; expected true or false");

@@ -40,6 +40,7 @@ mod mesh_from_particles;
 mod pages;
 mod particle_graph;
 mod phew;
+mod quantities;
 mod ranks;
 mod region;
 #[cfg(feature = "plot")]

@@ -55,7 +55,7 @@ fn swift_s_snapshot_in_its_units() {
     let one = of_swift(&room, "one.hdf5", &[]);
     assert_same(&one, &of_swift(&room, "three.hdf5", &["--ranks", "3"]), "3 ranks");
     let input = open_particles(&[PathBuf::from(swift())]).expect("particles");
-    let units = input.about().units.clone().expect("units");
+    let units = input.about().units.expect("units");
     let mass = dark_matter(input.as_ref()).mass.expect("masses");
     let real = |name: &str| real(&one, name);
     let mean = mass.iter().sum::<f64>() / real("boxlen").powi(3);

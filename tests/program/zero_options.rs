@@ -37,11 +37,11 @@ fn a_snapshot_of_particles_needs_nothing_else() {
     let said = done(&["phew", &swift, "-o", &to, "--unbind"]);
     for line in [
         format!(
-            "density threshold {} times the mean density of the particles, default\n",
+            "density threshold {} times the mean density of the particles, default: ",
             defaults::DENSITY.text
         ),
         format!(
-            "saddle threshold  {} times the mean density of the particles, default\n",
+            "saddle threshold  {} times the mean density of the particles, default: ",
             defaults::SADDLE.text
         ),
         format!("relevance         {}, default\n", defaults::RELEVANCE_ON_MESH.text),

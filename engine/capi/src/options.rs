@@ -57,9 +57,9 @@ impl Options {
     /// # Errors
     /// When the density threshold is not set.
     pub fn phew(&self) -> Result<PhewParams, Error> {
-        match self.phew.density {
-            Some(_) => Ok(self.phew.clone()),
-            None => Err(refused("density_threshold is not set; expected a value")),
+        match self.phew.has_density() {
+            true => Ok(self.phew.clone()),
+            false => Err(refused("density_threshold is not set; expected a value")),
         }
     }
 

@@ -2,7 +2,9 @@
 
 use super::fault::CommandError;
 use crate::config::DendrogramRequest;
+use inselberg_io::catalogue::units::scale_of;
 use inselberg_io::catalogue::{Attribute, Catalogue, DendrogramFile, Table, Values, stage_dendrogram};
+use inselberg_io::params::Measure;
 use inselberg_io::staging::Staged;
 use inselberg_kernels::dendrogram::{DendrogramLimits, NO_STRUCTURE, dendrogram, face_neighbours};
 use std::path::Path;
@@ -20,7 +22,13 @@ pub fn stage(
         Some(Attribute::Real(threshold)) => Some(*threshold),
         _ => None,
     };
-    let value = request.value.or(threshold).ok_or_else(|| {
+    let scale = scale_of(&whole.attributes);
+    let density = |given| {
+        let expected = |lack| wrong(format!("expected densities without units: {lack}"));
+        scale.plain(given, &Measure::DENSITY).map_err(expected)
+    };
+    let (given, delta) = (request.value.map(density).transpose()?, density(request.delta)?);
+    let value = given.or(threshold).ok_or_else(|| {
         wrong("no attribute density_threshold; expected one, or a least density (--min-value)".into())
     })?;
     // A mesh from particles lists only cells denser than the threshold.
@@ -30,7 +38,7 @@ pub fn stage(
             "cells are missing, perhaps those below the density threshold; expected {expected}"
         )));
     }
-    let limits = DendrogramLimits { value, delta: request.delta, cells: request.cells };
+    let limits = DendrogramLimits { value, delta, cells: request.cells };
     let found = dendrogram(&cube.density, &limits, |i, to| face_neighbours(&cube.shape, i, to));
     // No array of the file has more structures than cells.
     if i32::try_from(found.nodes.len()).is_err() {

@@ -14,6 +14,8 @@ use inselberg::{FofGroups, OpenParticles};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue::Attribute;
+#[cfg(feature = "plot")]
+use inselberg_io::catalogue::units::scale_of;
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{InputDefaults, ParticleHeader, read_particle_headers_with};
 use serde_json::{Value, json};
@@ -125,7 +127,9 @@ pub fn maps(job: &FofJob, groups: &mut FofGroups, comm: &Comm) -> Result<picture
     let failed = |error| CommandError::of_call(&job.inputs[0], &error);
     let lists = groups.gather(0).map_err(failed)?;
     let (space, finest) = groups.map_box().map_err(failed)?;
-    let (views, rows) = pictures::views(&job.inputs[0], &job.shown, lists.as_ref(), (&space, finest), comm)?;
+    let scale = scale_of(groups.attributes());
+    let about = (job.inputs[0].as_path(), &job.shown, &scale);
+    let (views, rows) = pictures::views(about, lists.as_ref(), (&space, finest), comm)?;
     let maps = groups.maps(&views).map_err(failed)?;
     groups.forget_particles();
     Ok(pictures::ShownMaps::new(space, maps, rows))

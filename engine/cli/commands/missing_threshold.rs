@@ -13,7 +13,7 @@ use inselberg_io::{InputFacts, open_from};
 /// # Errors
 /// When there is neither, with the suggestions of `info --thresholds`.
 pub fn check(job: &PhewJob, facts: &InputFacts) -> Result<(), CommandError> {
-    if job.phew.density.is_some() {
+    if job.phew.has_density() {
         return Ok(());
     }
     let (snapshot, field) = (open_from(facts), (&job.field, job.phew.rules));

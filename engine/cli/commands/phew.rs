@@ -16,6 +16,7 @@ use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
 use inselberg_io::catalogue::{Catalogue, SoapPlace};
+use inselberg_io::params::InputScale;
 use inselberg_io::particles::file_of;
 use inselberg_io::staging;
 use inselberg_io::staging::Staged;
@@ -89,10 +90,11 @@ impl SnapshotJob for PhewJob {
 
 /// Checks that a region of maps is in the box, before anything is read.
 fn check_region(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
-    let Some(region) = job.shown.region else { return Ok(()) };
-    let header = input.snapshot().header();
+    let Some(region) = &job.shown.region else { return Ok(()) };
+    let (header, has_units) = (input.snapshot().header(), input.snapshot().has_units());
     let sides = header.coarse.map(|n| f64::from(n) * header.boxlen);
-    region.check(header.origin, sides).map_err(|problem| CommandError::about(&job.input, problem))
+    let cube = region.cube(&InputScale::of_cells(header, has_units), header.origin, sides);
+    cube.map(drop).map_err(|problem| CommandError::about(&job.input, problem))
 }
 
 /// Checks that the memory suffices for the least that a run takes, as far as that is known before reading.

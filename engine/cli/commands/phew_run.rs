@@ -9,8 +9,8 @@ use super::missing_threshold;
 use super::pictures;
 use crate::config::{FromParticles, PhewJob};
 use crate::report::{
-    CatalogueTotals, NodeLoad, RankReport, Recorder, summary_json, summary_text, trace, workers_json,
-    workers_text,
+    CatalogueTotals, DisplayUnit, DisplayUnits, NodeLoad, RankReport, Recorder, UnitChoice, summary_json,
+    summary_text, trace, workers_json, workers_text,
 };
 use inselberg::error::ParticleMeshError;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
@@ -25,7 +25,9 @@ use inselberg::{
 use inselberg_comm::agree::share_of_rank;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::{Attribute, Catalogue};
+#[cfg(feature = "plot")]
+use inselberg_io::catalogue::units::scale_of;
+use inselberg_io::catalogue::{Attribute, Catalogue, Dimension};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
     ParticleHeader, ParticleInput, file_of, read_particle_headers_with, recognises_particles,
@@ -209,7 +211,9 @@ pub fn maps(job: &PhewJob, clumps: &mut Clumps, comm: &Comm) -> Result<pictures:
     let failed = |error| CommandError::of_call(&job.input, &error);
     let lists = clumps.gather_tables(&["haloes"]).map_err(failed)?;
     let (space, finest) = clumps.map_box().map_err(failed)?;
-    let (views, rows) = pictures::views(&job.input, &job.shown, lists.as_ref(), (&space, finest), comm)?;
+    let scale = scale_of(clumps.attributes());
+    let about = (job.input.as_path(), &job.shown, &scale);
+    let (views, rows) = pictures::views(about, lists.as_ref(), (&space, finest), comm)?;
     let maps = clumps.maps(&views).map_err(failed)?;
     clumps.forget_density();
     Ok(pictures::ShownMaps::new(space, maps, rows))
@@ -282,6 +286,7 @@ fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
 pub struct PhewSummary {
     field: ChosenField,
     thresholds: ThresholdsInForce,
+    densities: DensityScales,
     assumed: AssumedUnits,
     totals: CatalogueTotals,
     costs: RunCosts,
@@ -320,12 +325,13 @@ impl PhewSummary {
             // The mesh of particles knows one density, which may be named all the same.
             field: ChosenField { is_auto: job.field == FieldChoice::Auto, ..field },
             thresholds: clumps.thresholds(),
+            densities: DensityScales::new(clumps.attributes()),
             assumed,
             notes,
             warnings,
             totals: CatalogueTotals::from_attributes(clumps.attributes()),
             densest: clumps.densest(),
-            selected: SelectedParticles::new(job, clumps.attributes()),
+            selected: SelectedParticles::new(clumps),
             sky: image::sky_of(clumps.attributes()).map(str::to_string),
             nodes,
         })
@@ -345,7 +351,8 @@ impl RunSummary for PhewSummary {
 
     fn text(&self) -> String {
         let summary = summary_text(&self.totals, &self.costs.stages, self.costs.peak_memory);
-        let (selected, thresholds) = (self.selected.text(), thresholds_text(&self.thresholds));
+        let (selected, thresholds) =
+            (self.selected.text(), thresholds_text(&self.thresholds, &self.densities));
         let sky = self.sky.as_ref().map_or(String::new(), |sky| format!("{:<18}{sky}\n", "sky"));
         let mut text = format!(
             "{:<18}{}\n{thresholds}{sky}{}{selected}{summary}",
@@ -383,25 +390,62 @@ impl RunSummary for PhewSummary {
     }
 }
 
-/// One line for each threshold: its value, its unit, and whether it was given.
-fn thresholds_text(of: &ThresholdsInForce) -> String {
+/// What the unit of density thresholds is.
+struct DensityScales {
+    /// In code units.
+    code: f64,
+    /// The value and the name of the code unit, where the input states units.
+    physical: Option<DisplayUnit>,
+}
+
+impl DensityScales {
+    fn new(attributes: &[(String, Attribute)]) -> Self {
+        let mean = attributes.iter().find(|(name, _)| name == "mean_density");
+        let units = DisplayUnits::new(UnitChoice::Physical, attributes);
+        Self {
+            code: mean.map_or(1.0, |(_, value)| if let Attribute::Real(mean) = value { *mean } else { 1.0 }),
+            physical: units.are_physical().then(|| units.unit(Dimension::DENSITY)),
+        }
+    }
+
+    /// A threshold in `unit` in code units, if these are others, and in physical units: `: 5.1e2 in code units, 7.5e-28 g/cm3`.
+    fn text(&self, threshold: f64, unit: DensityUnit) -> String {
+        let in_code = threshold * self.code;
+        let code = (unit != DensityUnit::Code).then(|| format!("{in_code:.6e} in code units"));
+        let in_physical = |unit: &DisplayUnit| format!("{:.4e} {}", in_code * unit.factor, unit.name);
+        let all: Vec<String> = code.into_iter().chain(self.physical.as_ref().map(in_physical)).collect();
+        if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
+    }
+}
+
+/// One line for each threshold: its value with its unit, whether it was given, and the same in other units.
+fn thresholds_text(of: &ThresholdsInForce, scales: &DensityScales) -> String {
     let density = |value: f64| match of.unit {
-        DensityUnit::Code => format!("{value} (code units)"),
-        unit => format!("{value} times the {unit}"),
+        DensityUnit::Code => format!("{} (code units)", short(value)),
+        unit => format!("{} times the {unit}", short(value)),
     };
-    let persistence = of.persistence.value;
-    let relevance = match persistence {
-        Persistence::Ratio(ratio) => ratio.to_string(),
-        Persistence::Difference(difference) => format!("difference {}", density(difference)),
+    let line = |name: &str, value: String, origin: &str, more: String| {
+        format!("{name:<18}{value}, {origin}{more}\n")
     };
-    let line = |name: &str, value: String, origin: &str| format!("{name:<18}{value}, {origin}\n");
+    let in_units = |value: f64| scales.text(value, of.unit);
+    let (of_density, persistence) = (&of.density, of.persistence.value);
+    let (relevance, relevance_in_units) = match persistence {
+        Persistence::Ratio(ratio) => (ratio.to_string(), String::new()),
+        Persistence::Difference(by) => (format!("difference {}", density(by)), in_units(by)),
+    };
     let saddle = match &of.saddle {
-        Some(saddle) => line("saddle threshold", density(saddle.value), saddle.origin()),
+        Some(of) => line("saddle threshold", density(of.value), of.origin(), in_units(of.value)),
         None => format!("{:<18}none: every clump is its own halo\n", "saddle threshold"),
     };
-    line("density threshold", density(of.density.value), of.density.origin())
-        + &line("relevance", relevance, of.persistence.origin())
+    line("density threshold", density(of_density.value), of_density.origin(), in_units(of_density.value))
+        + &line("relevance", relevance, of.persistence.origin(), relevance_in_units)
         + &saddle
+}
+
+/// A threshold as it was given, or with seven digits if it was converted to many.
+fn short(threshold: f64) -> String {
+    let all = threshold.to_string();
+    if all.len() > 10 { format!("{threshold:.6e}") } else { all }
 }
 
 fn thresholds_json(of: &ThresholdsInForce) -> serde_json::Value {
@@ -427,7 +471,8 @@ struct SelectedParticles {
 }
 
 impl SelectedParticles {
-    fn new(job: &PhewJob, attributes: &[(String, Attribute)]) -> Self {
+    fn new(clumps: &Clumps) -> Self {
+        let attributes = clumps.attributes();
         let count = |wanted: &str| {
             attributes.iter().find_map(|(name, value)| match value {
                 Attribute::Int(n) if name == wanted => Some(*n),
@@ -438,7 +483,7 @@ impl SelectedParticles {
             ["n_region_particles", "n_region_heavy_particles", "n_halo_particles", "n_halo_heavy_particles"];
         let counts = names.into_iter().map(count).collect::<Option<Vec<_>>>();
         Self {
-            is_active: !job.phew.selection.is_all(),
+            is_active: !clumps.params().selection.is_all(),
             counts: counts.map(|counts| counts.try_into().expect("four names")),
         }
     }

@@ -2,13 +2,14 @@
 
 use super::driver::RunCosts;
 use super::fault::CommandError;
-use crate::config::{CubeRegion, ShownResults};
+use crate::config::{CubeRegion, MapRegion, ShownResults};
 use crate::report::page::{ReportData, Zoom, cube_view, page, whole_view, zoom_views};
 use crate::report::plot::{PictureData, stage_plot};
 use crate::report::{DisplayUnits, RankReport, UnitChoice};
 use inselberg::{DensityMap, MapBox, View};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue::{Attribute, Catalogue};
+use inselberg_io::params::InputScale;
 use inselberg_io::staging::{Staged, hidden, stage_file};
 use std::path::Path;
 
@@ -44,16 +45,17 @@ pub struct RunAbout<'a> {
 /// # Errors
 /// When a rank fails, or the centre of the region is not in the box. `input` is for the message.
 pub fn views(
-    input: &Path,
-    shown: &ShownResults,
+    (input, shown, scale): (&Path, &ShownResults, &InputScale),
     lists: Option<&Catalogue>,
     (space, finest): (&MapBox, f64),
     comm: &Comm,
 ) -> Result<(Vec<View>, Vec<usize>), CommandError> {
-    if let Some(region) = shown.region {
-        region.check(space.low, space.sides).map_err(|problem| CommandError::about(input, problem))?;
-    }
-    let whole = |along: &usize| match shown.region {
+    let cube = |region: &MapRegion| {
+        let cube = region.cube(scale, space.low, space.sides);
+        cube.map_err(|problem| CommandError::about(input, problem))
+    };
+    let cube = shown.region.as_ref().map(cube).transpose()?;
+    let whole = |along: &usize| match cube {
         Some(CubeRegion { centre, side }) => cube_view(&centre, side, *along, space, finest),
         None => whole_view(*along, space, finest),
     };

@@ -210,6 +210,7 @@ mod picture {
     use crate::report::plot::objects::radii;
     use crate::report::plot::{PictureData, stage_plot};
     use inselberg::projection::{KeptLeaves, ListedLeaves};
+    use inselberg_io::catalogue::units::scale_of;
     use inselberg_io::catalogue::{Attribute, Values};
     use inselberg_io::staging::Staged;
     use inselberg_kernels::geom::Domain;
@@ -228,11 +229,10 @@ mod picture {
         let (rows, side) = leaves;
         let kept = KeptLeaves::of_rows(rows, side).map_err(|error| wrong(error.to_string()))?;
         let kept = kept.at_origin(origin(object.whole));
-        let CubeRegion { centre, side } = match job.region {
+        let CubeRegion { centre, side } = match &job.region {
             Some(region) => {
-                let space = kept.space();
-                region.check(space.low, space.sides).map_err(wrong)?;
-                region
+                let (space, scale) = (kept.space(), scale_of(&object.whole.attributes));
+                region.cube(&scale, space.low, space.sides).map_err(wrong)?
             }
             None => around(object, kept.finest()).ok_or_else(|| {
                 wrong(format!("no position of the {}; expected the column peak_position", one(object.kind)))

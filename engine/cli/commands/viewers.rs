@@ -8,6 +8,7 @@ use super::{interrupt, out, preflight};
 use crate::config::{Common, ConvertFormat, ConvertJob, DendrogramRequest, PhewJob};
 use inselberg::{Clumps, Persistence};
 use inselberg_io::catalogue::{self, Catalogue, VtkCells};
+use inselberg_io::params::{Quantity, QuantityUnit};
 use inselberg_io::staging::{self, Staged};
 use std::path::Path;
 
@@ -73,10 +74,11 @@ pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps) -> Result<Staged, CommandEr
     if let Some(path) = &job.dendrogram
         && let Some(lists) = gather(&["cells"])?
     {
-        let delta = match job.phew.persistence {
+        let value = match clumps.params().persistence {
             Some(Persistence::Difference(difference)) => difference,
             Some(Persistence::Ratio(_)) | None => 0.0,
         };
+        let delta = Quantity { value, unit: QuantityUnit::Own };
         let request = DendrogramRequest { value: None, delta, cells: 0 };
         staged.extend(dendrogram::stage(&job.input, path, &request, &lists)?);
     }

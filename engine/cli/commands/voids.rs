@@ -19,6 +19,10 @@ use inselberg::{Engine, OpenParticles, Voids};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
+#[cfg(feature = "plot")]
+use inselberg_io::catalogue::Attribute;
+#[cfg(feature = "plot")]
+use inselberg_io::catalogue::units::scale_of;
 use inselberg_io::particles::{ParticleHeader, Species, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
@@ -152,10 +156,18 @@ fn maps(job: &VoidsJob, voids: &mut Voids, comm: &Comm) -> Result<pictures::Show
     let _maps = Stage::within("picture", comm);
     let failed = |error| CommandError::of_call(&job.inputs[0], &error);
     let (space, finest) = voids.map_box().map_err(failed)?;
-    let (views, rows) = pictures::views(&job.inputs[0], &job.shown, None, (&space, finest), comm)?;
+    let scale = scale_of(voids.attributes());
+    let (views, rows) = pictures::views((&job.inputs[0], &job.shown, &scale), None, (&space, finest), comm)?;
     let maps = voids.maps(&views).map_err(failed)?;
     voids.forget_density();
     Ok(pictures::ShownMaps::new(space, maps, rows))
+}
+
+/// The wall threshold among the attributes of a catalogue.
+#[cfg(feature = "plot")]
+fn wall_of(attributes: &[(String, Attribute)]) -> f64 {
+    let wall = attributes.iter().find(|(name, _)| name == "wall_threshold");
+    wall.map_or(0.0, |(_, value)| if let Attribute::Real(wall) = value { *wall } else { 0.0 })
 }
 
 /// What a search says of itself in a picture.
@@ -168,7 +180,8 @@ fn picture_about<'a>(
     let inputs: Vec<_> = job.inputs.iter().map(|path| path.display().to_string()).collect();
     let mut title = format!("{},  {} neighbours", about.format, job.graph.neighbours);
     title += &format!(",  relevance {}", job.voids.relevance);
-    if let Some(wall) = job.voids.wall {
+    let wall = summary.wall;
+    if wall > 0.0 {
         title += &format!(",  walls > {wall} of the mean");
     }
     pictures::RunAbout {
@@ -192,6 +205,9 @@ struct VoidSummary {
     /// What a user may not expect of the input.
     notes: Vec<String>,
     warnings: Vec<String>,
+    /// The wall threshold in mean densities; 0 for none.
+    #[cfg(feature = "plot")]
+    wall: f64,
 }
 
 impl VoidSummary {
@@ -212,6 +228,8 @@ impl VoidSummary {
             notes,
             assumed,
             n_ranks: comm.n_ranks(),
+            #[cfg(feature = "plot")]
+            wall: wall_of(voids.attributes()),
         })
     }
 }

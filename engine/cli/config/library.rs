@@ -110,6 +110,7 @@ fn option_of(about: &Parameter, default: Option<String>, commands: Vec<Command>,
         heading: heading_of(about.topic),
         kind: match about.kind {
             ParamKind::Flag => OptionKind::Flag,
+            ParamKind::Real if about.measure.is_some() => OptionKind::Quantity,
             ParamKind::Real => OptionKind::Real,
             ParamKind::Count => OptionKind::Count,
             ParamKind::Types => OptionKind::Kinds,

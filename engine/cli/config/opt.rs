@@ -9,6 +9,8 @@ pub enum OptionKind {
     Flag,
     /// A real number.
     Real,
+    /// A real number that may have a unit.
+    Quantity,
     /// A count, also written as 2e7.
     Count,
     /// The name of a file or folder.
@@ -73,6 +75,7 @@ impl Opt {
         match self.kind {
             OptionKind::Flag => String::new(),
             OptionKind::Real => "NUMBER".into(),
+            OptionKind::Quantity => "VALUE".into(),
             OptionKind::Count => "N".into(),
             OptionKind::Path | OptionKind::Paths if self.positional => self.name.to_uppercase(),
             OptionKind::Path | OptionKind::Paths => "PATH".into(),

@@ -18,7 +18,8 @@ pub fn parameters_markdown() -> String {
          | Fortran | `call inselberg_set(engine, \"min_size\", 32, code)` |\n\
          | Rust | `FofParams::default().min_size(32)` |\n\n\
          A switch that is on by default is `--no-NAME` on the command line. `inselberg COMMAND --help` and\n\
-         [configs/reference.toml](../configs/reference.toml) have the options of the program as well, such as files to write.\n",
+         [configs/reference.toml](../configs/reference.toml) have the options of the program as well, such as files to write.\n\n\
+         \"Units\" beside a value: it may have one, as in `200crit` ([values with units](using.md#values-with-units)).\n",
     );
     for (subject, title) in SUBJECTS {
         let _ = write!(text, "\n## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|\n");
@@ -36,7 +37,10 @@ fn kind_of(about: &Parameter) -> String {
         ParamKind::Flag => "true or false".into(),
         ParamKind::Types => "seven times 0 or 1".into(),
         ParamKind::Choice(words) => words.join(", "),
-        ParamKind::Real | ParamKind::Count | ParamKind::Text(_) => about.expected.replace('|', "\\|"),
+        ParamKind::Real | ParamKind::Count | ParamKind::Text(_) => {
+            let unit = if about.measure.is_some() { ". Units" } else { "" };
+            format!("{}{unit}", about.expected.replace('|', "\\|"))
+        }
     }
 }
 
@@ -66,6 +70,7 @@ fn capitalised(word: &str) -> String {
 fn type_of(about: &Parameter) -> String {
     match about.kind {
         ParamKind::Flag => "bool".into(),
+        ParamKind::Real if about.measure.is_some() => "Union[None, float, str]".into(),
         ParamKind::Real => "Optional[float]".into(),
         ParamKind::Count => "Optional[int]".into(),
         ParamKind::Types => "Sequence[int]".into(),

@@ -2,7 +2,7 @@
 
 use super::{COMMANDS, Command, ConfigError, OPTIONS, Opt, OptionKind, Origin, nearest, options_of};
 use inselberg_io::input_file;
-use inselberg_io::params::{ParamValue, parse_count};
+use inselberg_io::params::{ParamValue, Quantity, parse_count};
 use inselberg_io::particles::N_KINDS;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -313,17 +313,21 @@ fn scalar_text(opt: &'static Opt, value: &DeValue<'_>, origin: &Origin) -> Resul
             | OptionKind::Paths
             | OptionKind::Kinds
             | OptionKind::Choice(_)
+            | OptionKind::Quantity
             | OptionKind::Text(_),
         ) => {
             return Ok(s.to_string());
         }
         (DeValue::Boolean(b), OptionKind::Flag) => return Ok(b.to_string()),
-        (DeValue::Integer(i), OptionKind::Real | OptionKind::Count | OptionKind::Kinds)
-            if i.radix() == 10 =>
-        {
+        (
+            DeValue::Integer(i),
+            OptionKind::Real | OptionKind::Quantity | OptionKind::Count | OptionKind::Kinds,
+        ) if i.radix() == 10 => {
             return Ok(i.as_str().into());
         }
-        (DeValue::Float(x), OptionKind::Real | OptionKind::Count) => return Ok(x.as_str().into()),
+        (DeValue::Float(x), OptionKind::Real | OptionKind::Quantity | OptionKind::Count) => {
+            return Ok(x.as_str().into());
+        }
         (DeValue::String(s), _) => format!("\"{s}\""),
         (DeValue::Integer(i), _) => i.as_str().to_string(),
         (DeValue::Float(x), _) => x.as_str().to_string(),
@@ -362,6 +366,10 @@ fn parse_one(kind: OptionKind, text: &str) -> Option<RawValue> {
     match kind {
         OptionKind::Flag => text.parse().ok().map(RawValue::Flag),
         OptionKind::Real => text.parse().ok().map(RawValue::Real),
+        OptionKind::Quantity => match text.parse() {
+            Ok(number) => Some(RawValue::Real(number)),
+            Err(_) => text.parse::<Quantity>().is_ok().then(|| RawValue::Text(text.into())),
+        },
         OptionKind::Count => parse_count(text).map(RawValue::Count),
         OptionKind::Kinds => parse_kinds(text).map(RawValue::Kinds),
         OptionKind::Choice(words) => words.contains(&text).then(|| RawValue::Text(text.into())),
@@ -379,6 +387,7 @@ fn no_value(opt: &'static Opt, text: &str, origin: &Origin) -> ConfigError {
     let expected = match opt.kind {
         OptionKind::Flag => "true or false".into(),
         OptionKind::Real => "a number".into(),
+        OptionKind::Quantity => "a number, or one with a unit as in 200crit, 1e-25g/cm3 or 30kpc".into(),
         OptionKind::Count => "a whole number, 0 or more".into(),
         OptionKind::Path => "a path".into(),
         OptionKind::Paths => "one or several paths".into(),

@@ -39,7 +39,7 @@ fn shown_value(opt: &Opt) -> String {
     let shown = if opt.default.is_empty() { opt.example } else { opt.default };
     match opt.kind {
         OptionKind::Flag => "false".into(),
-        OptionKind::Count | OptionKind::Real => shown.into(),
+        OptionKind::Count | OptionKind::Real | OptionKind::Quantity => shown.into(),
         OptionKind::Kinds => format!("[{}]", shown.replace(',', ", ")),
         OptionKind::Paths => format!("[\"{shown}\"]"),
         OptionKind::Path | OptionKind::Choice(_) | OptionKind::Text(_) => format!("\"{shown}\""),

@@ -7,6 +7,7 @@ use super::opt::{Opt, OptionKind, ROW};
 use super::options_of;
 use super::values::CheckedValues;
 use crate::report::{LeastDrawn, UnitChoice};
+use inselberg_io::params::{InputScale, Measure, Quantity};
 use std::path::PathBuf;
 
 /// Options of `phew` and `fof`.
@@ -91,7 +92,11 @@ pub(super) const REPORTS: &[Opt] = &[
     },
 ];
 
-/// A cube.
+/// The cube that maps show, as it was given: its centre and its side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MapRegion([Quantity; 4]);
+
+/// A cube in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CubeRegion {
     /// Its centre.
@@ -100,20 +105,34 @@ pub struct CubeRegion {
     pub side: f64,
 }
 
-impl CubeRegion {
-    /// Checks that its centre is in the box with this lower corner and these sides.
+impl MapRegion {
+    /// The region of a text; `None` if it has none.
+    fn new(text: &str) -> Option<Self> {
+        let quantities: Option<Vec<Quantity>> = text.split(',').map(|part| part.parse().ok()).collect();
+        let region: [Quantity; 4] = quantities?.try_into().ok()?;
+        let is_length = |of: &Quantity| Measure::LENGTH.takes(of.unit);
+        (region.iter().all(is_length) && region[3].value > 0.0).then_some(Self(region))
+    }
+
+    /// The cube in code units. Its centre is in the box with this lower corner and these sides.
     ///
     /// # Errors
-    /// It is not: a message.
-    pub fn check(&self, low: [f64; 3], sides: [f64; 3]) -> Result<(), String> {
-        let is_inside = |a: usize| (low[a]..=low[a] + sides[a]).contains(&self.centre[a]);
+    /// It is not, or the input lacks what its units need: a message.
+    pub fn cube(&self, scale: &InputScale, low: [f64; 3], sides: [f64; 3]) -> Result<CubeRegion, String> {
+        let mut numbers = [0.0; 4];
+        for (number, quantity) in numbers.iter_mut().zip(self.0) {
+            let lack = |lack| format!("--plot-region: expected lengths without units: {lack}");
+            *number = scale.plain(quantity, &Measure::LENGTH).map_err(lack)?;
+        }
+        let [x, y, z, side] = numbers;
+        let centre = [x, y, z];
+        let is_inside = |a: usize| (low[a]..=low[a] + sides[a]).contains(&centre[a]);
         if (0..3).all(is_inside) {
-            return Ok(());
+            return Ok(CubeRegion { centre, side });
         }
         let high: [f64; 3] = std::array::from_fn(|a| low[a] + sides[a]);
         Err(format!(
-            "--plot-region: its centre {:?} is not in the box from {low:?} to {high:?} in code units; expected a point of the box",
-            self.centre
+            "--plot-region: its centre {centre:?} is not in the box from {low:?} to {high:?} in code units; expected a point of the box",
         ))
     }
 }
@@ -130,7 +149,7 @@ pub struct ShownResults {
     /// The lines of sight.
     pub axes: Vec<usize>,
     /// The region of maps; `None`: the whole box.
-    pub region: Option<CubeRegion>,
+    pub region: Option<MapRegion>,
     /// Which circles are drawn.
     pub least: LeastDrawn,
 }
@@ -195,13 +214,11 @@ pub(super) fn least_drawn(raw: &CheckedValues<'_>) -> Result<LeastDrawn, ConfigE
 }
 
 /// The region of maps, if chosen.
-pub(super) fn region(raw: &CheckedValues<'_>) -> Result<Option<CubeRegion>, ConfigError> {
+pub(super) fn region(raw: &CheckedValues<'_>) -> Result<Option<MapRegion>, ConfigError> {
     let Some(text) = raw.text("plot-region") else { return Ok(None) };
-    let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
-    let is_valid = |numbers: &Vec<f64>| numbers.iter().all(|x| x.is_finite());
-    match numbers.filter(is_valid).as_deref() {
-        Some(&[x, y, z, side]) if side > 0.0 => Ok(Some(CubeRegion { centre: [x, y, z], side })),
-        _ => {
+    match MapRegion::new(&text) {
+        Some(region) => Ok(Some(region)),
+        None => {
             let expected = "three coordinates and a positive side, separated by commas";
             Err(raw.unfit("plot-region", &text, expected))
         }

@@ -1,6 +1,7 @@
 //! Typed access to the values of a raw configuration.
 
 use super::{COMMANDS, ConfigError, Origin, RawConfig, RawValue};
+use inselberg_io::params::{Measure, Quantity};
 use std::path::PathBuf;
 
 /// Typed access to a raw configuration, with errors that name the option.
@@ -96,6 +97,20 @@ impl CheckedValues<'_> {
             Some((RawValue::Real(x), _)) if x.is_finite() && fits(x) => Ok(Some(x)),
             Some((RawValue::Real(x), _)) => Err(self.unfit(name, &x.to_string(), expected)),
             _ => Ok(None),
+        }
+    }
+
+    /// A density that may have a unit.
+    pub(super) fn density(
+        &self,
+        name: &str,
+        fits: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<Option<Quantity>, ConfigError> {
+        let Some(text) = self.raw.get(name).map(|_| self.shown(name)) else { return Ok(None) };
+        match text.parse() {
+            Ok(of @ Quantity { value, unit }) if Measure::DENSITY.takes(unit) && fits(value) => Ok(Some(of)),
+            _ => Err(self.unfit(name, &text, expected)),
         }
     }
 

@@ -4,7 +4,7 @@ use super::Command::View;
 use super::ConfigError;
 use super::Heading::Input;
 use super::opt::{Opt, OptionKind, ROW};
-use super::report_options::{CubeRegion, OF_MAPS, axes, least_drawn, region, units};
+use super::report_options::{MapRegion, OF_MAPS, axes, least_drawn, region, units};
 use super::values::CheckedValues;
 use crate::report::{LeastDrawn, UnitChoice};
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ pub struct ViewJob {
     /// The lines of sight.
     pub axes: Vec<usize>,
     /// The region of the picture; `None`: around the object.
-    pub region: Option<CubeRegion>,
+    pub region: Option<MapRegion>,
     /// Which circles are drawn.
     pub least: LeastDrawn,
 }

@@ -6,6 +6,7 @@ use super::Heading::{Results, Viewers};
 use super::opt::{Opt, OptionKind, ROW};
 use super::values::CheckedValues;
 use inselberg_io::catalogue::VtkCells;
+use inselberg_io::params::{Quantity, QuantityUnit};
 use std::path::{Path, PathBuf};
 
 /// What `phew`, `fof` and `convert` write for other programs.
@@ -61,7 +62,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         name: "min-value",
         key: "min_value",
         heading: Viewers,
-        kind: OptionKind::Real,
+        kind: OptionKind::Quantity,
         example: "80",
         commands: &[Convert],
         help: "Of a dendrogram: cells must be denser; default: than the catalogue's density threshold",
@@ -71,7 +72,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         name: "min-delta",
         key: "min_delta",
         heading: Viewers,
-        kind: OptionKind::Real,
+        kind: OptionKind::Quantity,
         default: "0",
         commands: &[Convert],
         help: "Of a dendrogram: a leaf must be so much denser at its peak than where it merges",
@@ -170,9 +171,9 @@ pub enum ConvertFormat {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DendrogramRequest {
     /// Cells must be denser; `None`: than the density threshold of the catalogue.
-    pub value: Option<f64>,
+    pub value: Option<Quantity>,
     /// Least height of a leaf.
-    pub delta: f64,
+    pub delta: Quantity,
     /// Least number of cells of a leaf.
     pub cells: u64,
 }
@@ -188,6 +189,9 @@ pub struct ConvertJob {
     pub to: ConvertFormat,
 }
 
+/// Any height will do.
+const NO_HEIGHT: Quantity = Quantity { value: 0.0, unit: QuantityUnit::Own };
+
 pub(super) fn convert(raw: &CheckedValues<'_>) -> Result<ConvertJob, ConfigError> {
     let input = raw.needed_path("catalogue")?;
     let word = raw.text("to").ok_or_else(|| raw.missing("to"))?;
@@ -197,8 +201,10 @@ pub(super) fn convert(raw: &CheckedValues<'_>) -> Result<ConvertJob, ConfigError
         "vtk" => ConvertFormat::Vtk(cells(raw)),
         "fits" => ConvertFormat::Fits,
         "dendrogram" => ConvertFormat::Dendrogram(DendrogramRequest {
-            value: raw.real("min-value", f64::is_finite, "a finite density")?,
-            delta: raw.real_or_default("min-delta", |x| x >= 0.0, "a finite difference, 0 or more")?,
+            value: raw.density("min-value", |_| true, "a finite density")?,
+            delta: raw
+                .density("min-delta", |x| x >= 0.0, "a finite difference, 0 or more")?
+                .unwrap_or(NO_HEIGHT),
             cells: raw.count_or_default("min-cells", |_| true, "a number of cells")?,
         }),
         "ytree" => ConvertFormat::Ytree,

@@ -17,6 +17,7 @@ pub mod catalogue;
 pub mod collective;
 mod cosmology;
 mod dataset_path;
+mod dimension;
 mod error;
 mod facts;
 mod field_defaults;

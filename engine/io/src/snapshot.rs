@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Physical scales and cosmology of a snapshot. A code length, density and time unit times these
 /// factors is cgs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Units {
     /// Centimetres in one code length.
     pub length: f64,

@@ -110,7 +110,7 @@ impl Geometry {
             coarse: header.coarse,
             periodic: header.periodic,
             time: header.time,
-            units: has_units.then(|| header.units.clone()),
+            units: has_units.then_some(header.units),
             cosmology: header.cosmology.clone(),
         }
     }
@@ -128,7 +128,7 @@ impl Geometry {
             periodic: self.periodic,
             levelmin: 0,
             levelmax: 0,
-            units: self.units.clone().unwrap_or(unknown),
+            units: self.units.unwrap_or(unknown),
             cosmology: self.cosmology.clone(),
             n_pieces: 1,
         }

@@ -3,6 +3,7 @@
 use crate::api::meshes::CellPatches;
 use crate::api::opened::OpenParticles;
 use crate::api::params::PhewParams;
+use crate::api::quantities::converted;
 use crate::api::session::Shared;
 use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
@@ -20,6 +21,7 @@ use crate::projection::{DensityMap, KeptLeaves, MapBox, Projection, View};
 use crate::tables::input_notes_of;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
+use inselberg_io::params::InputScale;
 use inselberg_io::staging::Staged;
 use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
@@ -92,6 +94,8 @@ pub(crate) struct CutResult {
     /// `None` for an output on disk, whose cells nobody gave.
     pub patches: Option<Arc<CellPatches>>,
     pub params: PhewParams,
+    /// The units in which values of parameters may be given.
+    pub scale: InputScale,
     /// The units of the thresholds in `params`.
     pub units: ThresholdUnits,
     pub labels: ClumpLabels,
@@ -368,8 +372,9 @@ impl Clumps {
 
 impl CutResult {
     fn recut(&self, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {
+        let params = converted(params, &self.scale)?;
+        let params = &PhewParams { is_on_mesh: self.params.is_on_mesh, ..params };
         params.check_on_cells()?;
-        let params = &PhewParams { is_on_mesh: self.params.is_on_mesh, ..params.clone() };
         let fixed = |p: &PhewParams| {
             let thresholds = p.thresholds();
             (thresholds.density, p.rules, p.bound.central, thresholds.persistence.is_difference())
@@ -409,6 +414,7 @@ impl CutResult {
             peaks: Arc::clone(&self.peaks),
             patches: self.patches.clone(),
             params: params.clone(),
+            scale: self.scale.clone(),
             units: self.units,
             labels,
             coverage: self.coverage,

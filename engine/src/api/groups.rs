@@ -3,6 +3,7 @@
 use crate::api::opened::OpenParticles;
 use crate::api::params::{FofParams, Linking};
 use crate::api::particles::ParticleColumns;
+use crate::api::quantities::{converted, of_header};
 use crate::api::session::{Session, Shared};
 use crate::bound::BoundRequest;
 use crate::error::{Error, ErrorKind};
@@ -95,11 +96,12 @@ pub(crate) fn search(
         attachable: counts[0] - counts[1],
         dark: counts[1],
     };
+    let about = header(particles, sides, census.all);
+    let params = &converted(params, &of_header(&about))?;
     let linking_length = linking_length(params.linking, sides, census.linkable)?;
     let config = params.config();
     let (min_size, allow_duplicate_ids) = (config.min_size, config.allow_duplicate_ids);
     let rules = LinkingRules { linking_length, min_size, sides, seeds: None, allow_duplicate_ids };
-    let about = header(particles, sides, census.all);
     let projection =
         config.with_picture.then(|| picture::project(&of_search, census.all, sides, comm)).transpose()?;
     let found = find_groups(of_search, &rules, comm, executor)?;
@@ -165,7 +167,7 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
         sides,
         periodic: sides.is_some(),
         time: geometry.time,
-        units: geometry.units.clone(),
+        units: geometry.units,
         assumed_units: Vec::new(),
         boundary_is_assumed: false,
         notes: Vec::new(),

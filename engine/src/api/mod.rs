@@ -20,6 +20,7 @@ pub mod params;
 pub mod particles;
 mod phew;
 mod program;
+mod quantities;
 mod session;
 mod slips;
 mod snapshots;

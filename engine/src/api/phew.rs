@@ -4,6 +4,7 @@ use crate::api::cells::{CellFields, Cells};
 use crate::api::clumps::{ClumpLabels, CutResult};
 use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
+use crate::api::quantities::converted;
 use crate::api::session::Session;
 use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind, RunError};
@@ -16,6 +17,7 @@ use crate::projection::{Projection, project};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::Header;
+use inselberg_io::params::InputScale;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -26,6 +28,9 @@ pub(crate) fn find(
     fields: &CellFields,
     params: &PhewParams,
 ) -> Result<CutResult, Error> {
+    params.check_on_cells()?;
+    let scale = InputScale::of_cells(&cells.geometry.header(), cells.geometry.units.is_some());
+    let params = &converted(params, &scale)?;
     params.check_on_cells()?;
     if params.density.is_none() {
         return Err(RunError::NoDefaultThreshold { why: "for cells in memory".into() }.into());
@@ -82,6 +87,7 @@ pub(crate) fn find(
         patches: Some(patches),
         units: ThresholdUnits::CODE,
         params: params.clone(),
+        scale,
         labels,
         coverage: cells.geometry.coverage(&leaves),
         densest,

@@ -6,6 +6,7 @@ use crate::api::opened::{OpenParticles, OpenSnapshot};
 use crate::api::params::{FofParams, PhewParams};
 use crate::api::params::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 use crate::api::phew::project_if;
+use crate::api::quantities::{MeanOf, converted, of_header, scale_of_cells, scale_of_particles};
 use crate::api::session::Session;
 use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
@@ -17,6 +18,7 @@ use crate::phew::particle_graph::run_on_graph;
 use crate::phew::run::{PhewOutcome, run, run_on_particles};
 use crate::projection::KeptLeaves;
 use inselberg_comm::Comm;
+use inselberg_io::params::InputScale;
 use inselberg_io::{Header, Snapshot};
 use std::sync::Arc;
 
@@ -29,12 +31,16 @@ pub(crate) fn phew(
 ) -> Result<CutResult, Error> {
     session.check_same("field and parameters", &(field, params))?;
     params.check_on_cells()?;
+    let (header, has_units) = (snapshot.reader().header(), snapshot.reader().has_units());
+    let scale = scale_of_cells(header, has_units, params.rules);
+    let params = &converted(params, &scale)?;
+    params.check_on_cells()?;
     if params.density.is_none() {
         defaults::check_on_cells(snapshot.reader(), field, params.rules)?;
     }
     let config = params.config(field.clone());
     let found = run(snapshot.reader(), &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, snapshot.reader().header(), session.comm)
+    CutResult::of_output(found, params, scale, header, session.comm)
 }
 
 /// Collective: PHEW on the mesh that particles make.
@@ -46,12 +52,14 @@ pub(crate) fn phew_particles(
 ) -> Result<CutResult, Error> {
     session.check_same("mesh and parameters", &(mesh, params))?;
     params.check()?;
-    let params = &PhewParams { is_on_mesh: true, ..params.clone() };
     let mesh = mesh.config()?;
     let snapshot = particles.on_mesh(&mesh)?;
+    let scale = scale_of_particles(session, particles, &mesh, MeanOf::Matter, params)?;
+    let params = &PhewParams { is_on_mesh: true, ..converted(params, &scale)? };
+    params.check()?;
     let config = params.config(FieldChoice::Auto);
     let found = run_on_particles(&snapshot, &mesh, &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, snapshot.header(), session.comm)
+    CutResult::of_output(found, params, scale, snapshot.header(), session.comm)
 }
 
 /// Collective: PHEW on the graph of particles and their neighbours.
@@ -69,9 +77,12 @@ pub(crate) fn phew_graph(
     }
     let graph = graph.config()?;
     let snapshot = particles.on_mesh(&graph.mesh)?;
+    let scale = scale_of_particles(session, particles, &graph.mesh, MeanOf::Matter, params)?;
+    let params = &converted(params, &scale)?;
+    params.check()?;
     let config = params.config(FieldChoice::Auto);
     let found = run_on_graph(&snapshot, &graph, &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, snapshot.header(), session.comm)
+    CutResult::of_output(found, params, scale, snapshot.header(), session.comm)
 }
 
 /// Collective: friends-of-friends groups of particles on disk.
@@ -83,6 +94,7 @@ pub(crate) fn fof(
 ) -> Result<SearchResult, Error> {
     session.check_same("types and parameters", &(types, params))?;
     params.check()?;
+    let params = &converted(params, &of_header(particles.reader().about()))?;
     let config = types.config(params)?;
     Ok(SearchResult::of_output(run_fof(particles.reader(), &config, session.comm, session.executor)?))
 }
@@ -92,6 +104,7 @@ impl CutResult {
     fn of_output(
         found: PhewOutcome,
         params: &PhewParams,
+        scale: InputScale,
         header: &Header,
         comm: &Comm,
     ) -> Result<Self, Error> {
@@ -117,6 +130,7 @@ impl CutResult {
             peaks: Arc::new(peaks),
             patches: None,
             params: params.clone(),
+            scale,
             units,
             labels: ClumpLabels::default(),
             // An octree has no gaps; masked cells are not counted as such.

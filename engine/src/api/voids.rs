@@ -2,6 +2,7 @@
 
 use crate::api::opened::OpenParticles;
 use crate::api::params::ParticleGraphParams;
+use crate::api::quantities::{MeanOf, converted, scale_of_particles};
 use crate::api::session::{Session, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::projection::{DensityMap, KeptLeaves, MapBox, View};
@@ -29,6 +30,9 @@ pub(crate) fn find(
     session.check_same("graph and parameters", &(graph, params))?;
     let graph = graph.config()?;
     let snapshot = particles.on_mesh(&graph.mesh)?;
+    params.check()?;
+    let scale = scale_of_particles(session, particles, &graph.mesh, MeanOf::Particles, params)?;
+    let params = &converted(params, &scale)?;
     let found = run_voids(&snapshot, &graph, params, session.comm, session.executor)?;
     let VoidOutcome { catalogue, leaves, .. } = found;
     let (side, origin) = (snapshot.header().boxlen, snapshot.header().origin);

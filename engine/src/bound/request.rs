@@ -57,7 +57,7 @@ params! {
             "",
             "LENGTH|TYPE=LENGTH,...",
             "a length, 0 or more, or TYPE=LENGTH for gas, dark-matter, stars and other, separated by commas",
-        ).topic(Topic::Properties).example("dark-matter=0.004,stars=0.002");
+        ).topic(Topic::Properties).measured(Measure::LENGTH).example("dark-matter=0.004,stars=0.002");
         /// Whether particles of one type and halo may share an ID. They are then told apart by position and velocity.
         pub allow_duplicate_ids: bool = false;
         /// Whether clumps have the properties of their gas cells, bound or not. Needs no unbinding.

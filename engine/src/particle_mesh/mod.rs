@@ -121,6 +121,22 @@ pub fn grow(
     Ok(ParticleMesh { part, n_leaves, densest, mean_density, unit, particle_mass, shape, leaves })
 }
 
+/// Collective: the mean density of the particles that make a mesh, in code units. Reads them.
+///
+/// # Errors
+/// As [`grow`].
+pub(crate) fn mean_density(
+    input: &dyn ParticleInput,
+    config: &ParticleMeshConfig,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<f64, RunError> {
+    let plan = MeshPlan::new(input.about(), config)?;
+    let loaded = load(input, &plan, FurtherColumns::default(), comm, executor.observer())?;
+    let mass = mass_range(&loaded.mass, loaded.position.len(), comm)?;
+    Ok(mass.all / plan.side.powi(3))
+}
+
 /// The mesh of all roots.
 struct MadeMesh {
     part: LocalField,

@@ -55,7 +55,7 @@ impl ParticleSnapshot {
             // Without a coarse level in the config, the level depends on the number of particles.
             levelmin: config.level_min.unwrap_or(0),
             levelmax: config.level_max,
-            units: about.units.clone().unwrap_or(Units { length: 1.0, density: 1.0, time: 1.0 }),
+            units: about.units.unwrap_or(Units { length: 1.0, density: 1.0, time: 1.0 }),
             cosmology: about.cosmology.clone(),
             n_pieces: pieces.len(),
         };

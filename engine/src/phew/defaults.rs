@@ -72,6 +72,9 @@ pub struct ThresholdsInForce {
     pub saddle: Option<ThresholdInForce<f64>>,
 }
 
+/// The attribute that names the unit of the thresholds as they were given.
+pub(crate) const THRESHOLD_UNIT: &str = "threshold_unit";
+
 /// Attributes that say where a threshold comes from: `default` or `given`.
 const ORIGINS: [&str; 3] =
     ["density_threshold_origin", "relevance_threshold_origin", "saddle_threshold_origin"];
@@ -79,7 +82,7 @@ const ORIGINS: [&str; 3] =
 impl ThresholdsInForce {
     /// What catalogues say of the unit of the thresholds, and of where each comes from.
     pub(crate) fn attributes(&self) -> Vec<(String, Attribute)> {
-        let unit = ("threshold_unit".to_string(), Attribute::Text(self.unit.to_string()));
+        let unit = (THRESHOLD_UNIT.to_string(), Attribute::Text(self.unit.to_string()));
         let text = |(name, origin): (&str, &str)| (name.to_string(), Attribute::Text(origin.into()));
         std::iter::once(unit).chain(self.origins().map(text)).collect()
     }

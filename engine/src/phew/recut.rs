@@ -1,25 +1,26 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
 use crate::phew::below_zero::ValueLift;
-use crate::phew::defaults::mark_given;
+use crate::phew::defaults::{THRESHOLD_UNIT, mark_given};
 use crate::phew::hierarchy::structures;
 use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
 use crate::phew::params::set_persistence;
-use crate::phew::params::{OF_MEMBERS, Thresholds};
+use crate::phew::params::{DensityUnit, OF_MEMBERS, Thresholds};
 use crate::phew::tables::{
     MIN_CELLS, RecutError, RecutHeader, SIGNIFICANCE_THRESHOLD, clumps_table, haloes_table, known_properties,
     read_tree, ties_table, tree_table,
 };
 use inselberg_comm::Comm;
+use inselberg_io::catalogue::units;
 use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
 use inselberg_io::params;
+use inselberg_io::params::{DensityScale, InputScale, Params};
 use inselberg_kernels::phew::persistence::Persistence;
 
 params! {
     /// The new thresholds of a catalogue of clumps. `None` keeps a threshold.
-    #[derive(Copy)]
-    pub struct NewThresholds of "recut" {
+    pub struct NewThresholds of "recut" measured in quantities {
         /// Peaks of lower persistence are noise. Of the kind of the catalogue; a difference in mean densities for a mesh built from
         /// particles.
         pub persistence: Option<Persistence> = None;
@@ -36,12 +37,12 @@ params! {
             "",
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
             "a finite number above 0, or to leave it out for the catalogue's own",
-        ).example("150");
+        ).measured(Measure::DENSITY).example("150");
         /// New mass threshold (code units); default: that of the catalogue.
         ///
         /// By RAMSES's rules the unit is the mass of the lightest particle, as in the first run.
         pub mass: Option<f64> = None, "mass_threshold" =
-            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite mass, 0 or more").example("0");
+            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite mass, 0 or more").measured(Measure::MASS).example("0");
         /// New least number of leaf cells of a listed halo; default: that of the catalogue.
         pub min_cells: Option<u64> = None, "min_cells" = count(
             "",
@@ -67,7 +68,7 @@ params! {
             |of: &mut NewThresholds, text, _| set_persistence(&mut of.persistence, text, Persistence::Difference),
             |of| of.persistence.filter(|of| of.is_difference()).map(|of| of.threshold().to_string()),
             "a finite difference, 0 or more",
-        ).instead_of("relevance_threshold").example("2");
+        ).instead_of("relevance_threshold").measured(Measure::DENSITY).example("2");
     }
 }
 
@@ -81,6 +82,8 @@ const OF_HALOES: &str = "n_halo_";
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
     let header = RecutHeader::from_catalogue(stored)?;
+    let mut thresholds = thresholds.clone();
+    thresholds.convert(&scale_of(stored, &header))?;
     let is_new = [thresholds.persistence.is_some(), thresholds.saddle.is_some()];
     let persistence = thresholds.persistence.map_or(header.persistence, |new| new.times(header.unit));
     if persistence.is_difference() != header.persistence.is_difference() {
@@ -126,6 +129,22 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         tables.iter_mut().for_each(|table| lift.lower_table(table));
     }
     Ok(Catalogue { attributes, tables })
+}
+
+/// The units of the thresholds of a catalogue.
+fn scale_of(stored: &Catalogue, header: &RecutHeader) -> InputScale {
+    let unit = match stored.attribute(THRESHOLD_UNIT) {
+        Some(Attribute::Text(name)) => name.as_str(),
+        _ => "",
+    };
+    let is_matter = unit == DensityUnit::MeanMatter.to_string();
+    let density = match header.unit {
+        _ if is_matter => DensityScale::MeanMatter,
+        1.0 => DensityScale::Code,
+        mean => DensityScale::Mean(mean),
+    };
+    let (mean, mass) = (is_matter.then_some(header.unit), header.mass_unit);
+    InputScale { mean, density, mass, ..units::scale_of(&stored.attributes) }
 }
 
 /// The attributes of a catalogue after a cut at these thresholds that found `totals` clumps, haloes and levels.

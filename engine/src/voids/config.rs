@@ -16,7 +16,7 @@ params! {
     /// assert_eq!((params.relevance, params.wall, params.radius), (2.0, Some(0.3), 2.5));
     /// ```
     #[non_exhaustive]
-    pub struct VoidParams of "voids" {
+    pub struct VoidParams of "voids" measured in quantities {
         /// Smallest ratio of wall to least density of a zone that is not noise.
         ///
         /// The wall is that over which the zone overflows into an emptier one; ZOBOV calls the ratio r. A zone with a smaller ratio
@@ -36,16 +36,16 @@ params! {
             },
             |wall| Some(wall.unwrap_or(0.0).to_string()),
             "a finite number, 0 or more",
-        );
+        ).measured(Measure::DENSITY);
         /// Only particles less dense than this take part (mean densities); default: all do.
         ///
         /// At least the wall threshold. Without it every particle belongs to a zone, as for ZOBOV.
         pub density: Option<f64> = None, "density_threshold" =
-            real("", |x: &Option<f64>| x.is_none_or(|x| x > 0.0), "a finite number above 0").example("1");
+            real("", |x: &Option<f64>| x.is_none_or(|x| x > 0.0), "a finite number above 0").measured(Measure::DENSITY).example("1");
         /// Least effective radius of a listed void (code units).
         ///
         /// Every zone of such a void is listed, however small. Labels of particles stay.
-        pub radius: f64 = 0.0, "min_radius" = real("0", |x| *x >= 0.0, "a finite radius, 0 or more");
+        pub radius: f64 = 0.0, "min_radius" = real("0", |x| *x >= 0.0, "a finite radius, 0 or more").measured(Measure::LENGTH);
         /// Least number of particles of a listed void.
         pub min_particles: u64 = 0, "min_particles" = count("0", |_| true, "a number of particles");
         /// Also list every particle with its zone and void.
@@ -63,7 +63,7 @@ impl VoidParams {
     pub fn check(&self) -> Result<(), ParamError> {
         check_ranges(self)?;
         match (self.wall, self.density) {
-            (Some(wall), Some(density)) if wall > density => {
+            (Some(wall), Some(density)) if wall > density && self.quantities.is_empty() => {
                 let expected = format!("at most the density threshold {density}");
                 Err(ParamError::value("wall_threshold", wall, expected))
             }

@@ -10,16 +10,17 @@ use crate::phew::Rules;
 use crate::phew::hierarchy::structures;
 use crate::phew::tables::{RecutError, RecutHeader, read_tree};
 use inselberg_comm::Comm;
+use inselberg_io::catalogue::units;
 use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
 use inselberg_io::params;
+use inselberg_io::params::{DensityScale, InputScale, Params};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::combine::SizedBox;
 
 params! {
     /// The new thresholds of a catalogue of voids. `None` keeps a threshold.
-    #[derive(Copy)]
-    pub struct NewVoidThresholds of "recut" {
+    pub struct NewVoidThresholds of "recut" measured in quantities {
         /// New relevance threshold; default: that of the catalogue.
         pub relevance: Option<f64> = None, "relevance_threshold" =
             real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite ratio, 0 or more").example("5");
@@ -28,10 +29,10 @@ params! {
             "",
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
             "a finite number above 0, or to leave it out for the catalogue's own",
-        ).example("0.3");
+        ).measured(Measure::DENSITY).example("0.3");
         /// New least radius of voids (code units); default: that of the catalogue.
         pub radius: Option<f64> = None, "min_radius" =
-            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite radius, 0 or more").example("5");
+            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite radius, 0 or more").measured(Measure::LENGTH).example("5");
         /// New least number of particles of a listed void; default: that of the catalogue.
         pub min_particles: Option<u64> = None, "min_particles" =
             count("", |_| true, "a number of particles").example("50");
@@ -50,6 +51,10 @@ pub fn is_void_catalogue(catalogue: &Catalogue) -> bool {
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalogue, RecutError> {
     let old = stored_config(stored)?;
+    let mean_density = positive(stored, "mean_density")?;
+    let mut new = new.clone();
+    let density = DensityScale::Mean(mean_density);
+    new.convert(&InputScale { density, ..units::scale_of(&stored.attributes) })?;
     let config = VoidParams {
         relevance: new.relevance.unwrap_or(old.relevance),
         wall: new.wall.or(old.wall),
@@ -62,7 +67,6 @@ pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalo
     {
         return Err(RecutError::WallAboveDensity { wall, density });
     }
-    let mean_density = positive(stored, "mean_density")?;
     let thresholds = config.thresholds();
     let header = RecutHeader {
         space: space(stored)?,
@@ -115,8 +119,7 @@ fn stored_config(stored: &Catalogue) -> Result<VoidParams, RecutError> {
         wall: Some(not_negative(stored, WALL)?).filter(|wall| *wall > 0.0),
         radius: not_negative(stored, RADIUS)?,
         min_particles,
-        with_particles: false,
-        keep_density: false,
+        ..VoidParams::default()
     })
 }
 

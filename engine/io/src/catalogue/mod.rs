@@ -40,6 +40,7 @@ pub mod units;
 mod viewers;
 mod writers;
 
+pub use crate::dimension::Dimension;
 pub use crate::staging::{Staged, WriteError, WriteResult};
 pub use consistent_trees::stage_consistent_trees;
 pub use ecsv::stage_ecsv;
@@ -77,37 +78,6 @@ pub enum Values {
     F64x3(Vec<[f64; 3]>),
     /// Integer cell coordinates.
     U32x3(Vec<[u32; 3]>),
-}
-
-/// Dimension of a column, as powers of the code units of length, mass and time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dimension {
-    /// Power of length.
-    pub length: i8,
-    /// Power of mass.
-    pub mass: i8,
-    /// Power of time.
-    pub time: i8,
-}
-
-impl Dimension {
-    /// A pure number.
-    pub const NONE: Self = Self::new(0, 0, 0);
-    /// A length.
-    pub const LENGTH: Self = Self::new(1, 0, 0);
-    /// A volume.
-    pub const VOLUME: Self = Self::new(3, 0, 0);
-    /// A mass.
-    pub const MASS: Self = Self::new(0, 1, 0);
-    /// A mass density.
-    pub const DENSITY: Self = Self::new(-3, 1, 0);
-    /// A velocity.
-    pub const VELOCITY: Self = Self::new(1, 0, -1);
-
-    /// Powers of length, mass and time.
-    pub const fn new(length: i8, mass: i8, time: i8) -> Self {
-        Self { length, mass, time }
-    }
 }
 
 /// One column of a table.

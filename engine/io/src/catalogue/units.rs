@@ -1,13 +1,8 @@
-//! Names of units in the files, and their values in cgs.
+//! Names of units in the files.
 
 use super::{Attribute, Dimension, TableColumn};
-
-/// Centimetres in a megaparsec (IAU 2015).
-pub const MEGAPARSEC: f64 = 3.085_677_581e24;
-/// Grams in a solar mass (IAU 2015 and CODATA 2018).
-pub const SOLAR_MASS: f64 = 1.988_41e33;
-/// Centimetres per second in a kilometre per second.
-pub const KILOMETRE: f64 = 1e5;
+pub use crate::dimension::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
+use crate::params::InputScale;
 
 /// The attribute with the units of sky coordinates: `ra [deg], velocity [km/s]`.
 pub const SKY_UNITS: &str = "sky_units";
@@ -71,6 +66,11 @@ pub fn cgs_factor(attributes: &[(String, Attribute)], dimension: Dimension) -> O
     let time = unit("unit_time", dimension.time != 0)?;
     let (l, m, t) = (i32::from(dimension.length), i32::from(dimension.mass), i32::from(dimension.time));
     Some(density.powi(m) * length.powi(l + 3 * m) * time.powi(t))
+}
+
+/// The units of a catalogue with these attributes, for parameters in code units.
+pub fn scale_of(attributes: &[(String, Attribute)]) -> InputScale {
+    InputScale::from_attributes(|name| real(attributes, name))
 }
 
 /// The unit of the values of a FITS image that a catalogue is of, where its header states one.

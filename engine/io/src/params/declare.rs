@@ -3,12 +3,13 @@
 /// Declares a struct, its defaults, a setter per field, and its rows of parameters.
 ///
 /// A field has documentation, a type, a default, and, if doors have it, a key with a [`ParamSpec`](crate::params::ParamSpec).
-/// `with` names fields that are structs of parameters of their own. `also` has parameters that several fields make together.
+/// `measured in` names the field for values with units that wait for those of the input. `with` names fields that are structs of
+/// parameters of their own. `also` has parameters that several fields make together.
 #[macro_export]
 macro_rules! params {
     (
         $(#[$meta:meta])*
-        pub struct $name:ident of $subject:literal {
+        pub struct $name:ident of $subject:literal $(measured in $quantities:ident)? {
             $(
                 $(#[doc = $doc:literal])*
                 $(#[doc($hidden:ident)])?
@@ -23,11 +24,20 @@ macro_rules! params {
         pub struct $name {
             $($(#[doc = $doc])* $(#[doc($hidden)])? $vis $field: $type$(<$inner>)?,)*
             $($($(#[doc = $part_doc])* pub $part: $part_type,)*)?
+            $(
+                /// Values with units that wait for those of the input.
+                #[doc(hidden)]
+                pub $quantities: $crate::params::Quantities,
+            )?
         }
 
         impl Default for $name {
             fn default() -> Self {
-                Self { $($field: $default,)* $($($part: Default::default(),)*)? }
+                Self {
+                    $($field: $default,)*
+                    $($($part: Default::default(),)*)?
+                    $($quantities: Default::default(),)?
+                }
             }
         }
 
@@ -79,7 +89,19 @@ macro_rules! params {
                 all
             }
 
+            $(
+                fn quantities(&mut self) -> Option<&mut $crate::params::Quantities> {
+                    Some(&mut self.$quantities)
+                }
+            )?
+
             fn set(&mut self, key: &str, value: &str) -> Result<(), $crate::params::ParamError> {
+                $(
+                    let all = self.parameters();
+                    if self.$quantities.keep(&all, key, value)? {
+                        return Ok(());
+                    }
+                )?
                 $($(if self.$part.parameters().iter().any(|about| about.key == key) {
                     return self.$part.set(key, value);
                 })*)?
@@ -87,6 +109,11 @@ macro_rules! params {
             }
 
             fn get(&self, key: &str) -> Option<String> {
+                $(
+                    if let Some(text) = self.$quantities.get(key) {
+                        return Some(text);
+                    }
+                )?
                 let own = Self::rows().into_iter().find(|row| row.about.key == key);
                 own.and_then(|row| (row.get)(self))$($(.or_else(|| self.$part.get(key)))*)?
             }
@@ -139,6 +166,7 @@ macro_rules! param_row {
     }};
 }
 
+use super::scale::without_units;
 use super::{ParamError, ParamRow, Params};
 
 /// Sets the parameter of one of these rows.
@@ -156,7 +184,7 @@ pub fn set_row<P: Params>(
         let known = params.parameters().into_iter().map(|about| about.key).collect();
         return Err(ParamError::Unknown { key: key.into(), known });
     };
-    match (row.set)(params, value) {
+    match (row.set)(params, &without_units(&row.about, value)?) {
         true => Ok(()),
         false => Err(ParamError::value(row.about.key, value, row.about.expected)),
     }

@@ -33,13 +33,19 @@
 //! This folder knows no parameter.
 
 mod declare;
+mod quantity;
+mod scale;
 mod spec;
 mod value;
 
 #[doc(hidden)]
 pub use declare::set_row;
+pub use quantity::{NoQuantity, PhysicalUnit, Quantity, QuantityUnit};
+pub use scale::{DensityScale, InputScale, Measure, Quantities, has_units};
 pub use spec::{ParamSpec, any_types, assign, choice, count, flag, of_whole, real, text, types};
 pub use value::{ParamValue, parse_count};
+
+use crate::dimension::Dimension;
 
 /// The kind of the values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +94,8 @@ pub struct Parameter {
     pub instead_of: &'static str,
     /// The kind of its values.
     pub kind: ParamKind,
+    /// What its numbers measure, if they may have a unit.
+    pub measure: Option<Measure>,
     /// What holds if it is not given, as text; empty if that depends.
     pub default: &'static str,
     /// An example where there is no default.
@@ -170,6 +178,28 @@ pub trait Params {
 
     /// The value of a parameter as text; `None` if it is not set.
     fn get(&self, key: &str) -> Option<String>;
+
+    /// The values with units that wait for those of the input; `None` where no parameter takes such values.
+    fn quantities(&mut self) -> Option<&mut Quantities> {
+        None
+    }
+
+    /// Whether a value with a unit waits whose parameter measures `dimension`.
+    fn waits_for(&self, dimension: Dimension) -> bool {
+        let is_one = |about: &Parameter| about.measure.is_some_and(|measure| measure.dimension == dimension);
+        let waits = |about: &Parameter| self.get(about.key).is_some_and(|text| has_units(&text));
+        self.parameters().iter().any(|about| is_one(about) && waits(about))
+    }
+
+    /// Sets the values that were given with units, now that the units of the input are known.
+    ///
+    /// # Errors
+    /// The first value that the input cannot convert, or that is out of range.
+    fn convert(&mut self, scale: &InputScale) -> Result<(), ParamError> {
+        let given = self.quantities().map(std::mem::take).unwrap_or_default();
+        let all = self.parameters();
+        given.plain(&all, scale)?.into_iter().try_for_each(|(key, text)| self.set(key, &text))
+    }
 
     /// Sets several parameters.
     ///

@@ -1,6 +1,6 @@
 //! What is declared of a parameter beside its name and documentation.
 
-use super::{ParamKind, ParamValue, Parameter, Topic};
+use super::{Measure, ParamKind, ParamValue, Parameter, Topic};
 
 /// Sets a value from a text, if the text is one and that fits. Whether it does.
 pub type SetFromText<T> = fn(&mut T, &str, fn(&T) -> bool) -> bool;
@@ -30,7 +30,8 @@ impl<T: ParamValue> ParamSpec<T> {
 
 const fn about(kind: ParamKind, default: &'static str, expected: &'static str) -> Parameter {
     let (key, alias, instead_of, example, doc) = ("", "", "", "", "");
-    Parameter { key, alias, instead_of, kind, default, example, topic: Topic::Search, expected, doc }
+    let (measure, topic) = (None, Topic::Search);
+    Parameter { key, alias, instead_of, kind, measure, default, example, topic, expected, doc }
 }
 
 impl<T> ParamSpec<T> {
@@ -38,6 +39,12 @@ impl<T> ParamSpec<T> {
     #[must_use]
     pub const fn example(self, example: &'static str) -> Self {
         Self { about: Parameter { example, ..self.about }, ..self }
+    }
+
+    /// With numbers that may have a unit.
+    #[must_use]
+    pub const fn measured(self, measure: Measure) -> Self {
+        Self { about: Parameter { measure: Some(measure), ..self.about }, ..self }
     }
 
     /// With a topic.

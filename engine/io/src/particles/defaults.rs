@@ -19,15 +19,15 @@ params! {
         ///
         /// As its UnitLength_in_cm; factors of h and a from the snapshot apply as well. The default is Gadget's own,
         /// 3.085678e21. The summary and the catalogue attribute assumed_units name the assumed units.
-        pub unit_length: Option<f64> = None, "unit_length" = positive().example("3.085678e24");
+        pub unit_length: Option<f64> = None, "unit_length" = positive().measured(Measure::LENGTH.in_cgs(1.0)).example("3.085678e24");
         /// Unit of mass in g, for a Gadget snapshot that does not state it.
         ///
         /// As its UnitMass_in_g. The default is Gadget's own, 1.989e43.
-        pub unit_mass: Option<f64> = None, "unit_mass" = positive().example("1.989e43");
+        pub unit_mass: Option<f64> = None, "unit_mass" = positive().measured(Measure::MASS.in_cgs(1.0)).example("1.989e43");
         /// Unit of velocity in cm/s, for a Gadget snapshot that does not state it.
         ///
         /// As its UnitVelocity_in_cm_per_s. The default is Gadget's own, 1e5.
-        pub unit_velocity: Option<f64> = None, "unit_velocity" = positive().example("1e5");
+        pub unit_velocity: Option<f64> = None, "unit_velocity" = positive().measured(Measure::VELOCITY.in_cgs(1.0)).example("1e5");
         /// Expansion factor of a Gadget snapshot whose time and redshift do not agree.
         ///
         /// Required for such a snapshot. One that states its factor refuses it.

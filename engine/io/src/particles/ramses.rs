@@ -70,7 +70,7 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
         sides: Some(header.coarse.map(|n| header.boxlen * f64::from(n))),
         periodic: header.periodic == [true; 3],
         time: header.time,
-        units: Some(header.units.clone()),
+        units: Some(header.units),
         assumed_units: Vec::new(),
         boundary_is_assumed: false,
         notes: Vec::new(),

@@ -87,7 +87,7 @@ fn header(files: &Files, info: &Info, grid: &CoarseGrid) -> Header {
         periodic: grid.periodic,
         levelmin: info.levelmin,
         levelmax: info.levelmax,
-        units: info.units.clone(),
+        units: info.units,
         cosmology: info.cosmology.clone(),
         n_pieces: info.n_cpus,
     }

@@ -2,6 +2,7 @@
 
 use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, allows_duplicates};
 use crate::fof::{FofConfig, LinkingLength};
+use inselberg_io::catalogue::units::SOLAR_MASS;
 use inselberg_io::params;
 use inselberg_io::params::{ParamError, check_ranges};
 
@@ -28,7 +29,7 @@ params! {
     /// assert_eq!(params.min_size, 32);
     /// ```
     #[non_exhaustive]
-    pub struct FofParams of "fof" {
+    pub struct FofParams of "fof" measured in quantities {
         /// Particles nearer than this are in one group.
         pub linking: Linking = Linking::Ratio(0.2);
         /// Smallest number of linking particles in a listed group.
@@ -44,6 +45,7 @@ params! {
             "a finite mass, 0 or more",
         )
         .alias("black_hole_seed_halo_mass_Msun")
+        .measured(Measure::MASS.in_cgs(SOLAR_MASS))
         .example("1e10");
         /// Group ID of particles in no group.
         pub id_of_none: u64 = 2_147_483_647, "group_id_default" = count("2147483647", |n| *n <= MOST, AT_MOST);
@@ -67,7 +69,7 @@ params! {
             "",
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
             "a finite length above 0",
-        ).topic(Topic::Properties).example("0.005");
+        ).topic(Topic::Properties).measured(Measure::LENGTH).example("0.005");
     }
     also {
         /// Linking length in units of the mean separation of dark-matter particles.
@@ -96,7 +98,7 @@ params! {
                 Linking::Ratio(_) => None,
             },
             "a finite length above 0, or -1 for none",
-        ).instead_of("linking_ratio").alias("absolute_linking_length").example("0.04");
+        ).instead_of("linking_ratio").alias("absolute_linking_length").measured(Measure::LENGTH).example("0.04");
         /// Whether particles of linking or attaching types may share an ID.
         ///
         /// allow: particles of one ID are ordered by position along x, then y, then z.

@@ -7,7 +7,7 @@ use crate::phew::defaults::{self, ThresholdInForce, ThresholdsInForce};
 use crate::phew::params::{DensityUnit, FieldChoice, PhewConfig, Thresholds, check_rules, set_persistence};
 use crate::phew::selection::Selection;
 use inselberg_io::params;
-use inselberg_io::params::{ParamError, check_ranges};
+use inselberg_io::params::{ParamError, Params, check_ranges};
 use inselberg_kernels::phew::persistence::Persistence;
 
 const DENSITY: &str =
@@ -34,7 +34,7 @@ params! {
     /// assert_eq!(PhewParams::default().density, None);
     /// ```
     #[non_exhaustive]
-    pub struct PhewParams of "phew" {
+    pub struct PhewParams of "phew" measured in quantities {
         /// Density above which cells or particles are segmented.
         ///
         /// For particles the unit is the mean density of matter, Omega_m rho_crit, where the input states its cosmology and units, else
@@ -46,7 +46,7 @@ params! {
             defaults::DENSITY.text,
             |_| true,
             DENSITY,
-        );
+        ).measured(Measure::DENSITY);
         /// Peaks that stand out less are noise. `None`: a ratio of 3; on a mesh that particles make, of 1.5.
         pub persistence: Option<Persistence> = None;
         /// Least significance of a peak in a density of particles; 3 by default.
@@ -66,11 +66,12 @@ params! {
             defaults::SADDLE.text,
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
             "a finite number above 0, or to leave it out for no halo pass",
-        );
+        ).measured(Measure::DENSITY);
         /// Largest halo mass whose clumps are not listed (code units).
         ///
         /// By RAMSES's rules the unit is the mass of the lightest particle, as for RAMSES's mass_threshold.
-        pub mass: f64 = 0.0, "mass_threshold" = real("0", |x| *x >= 0.0, MASS);
+        pub mass: f64 = 0.0, "mass_threshold" =
+            real("0", |x| *x >= 0.0, MASS).measured(Measure::MASS);
         /// Least number of leaf cells of a halo whose clumps are listed.
         ///
         /// Every clump of such a halo is listed, however small, so that every parent is. Labels of cells and particles stay.
@@ -144,7 +145,7 @@ params! {
             |of: &mut PhewParams, text, _| set_persistence(&mut of.persistence, text, Persistence::Difference),
             |of| of.persistence.filter(|of| of.is_difference()).map(|of| of.threshold().to_string()),
             DIFFERENCE,
-        ).instead_of("relevance_threshold").example("1.5");
+        ).instead_of("relevance_threshold").measured(Measure::DENSITY).example("1.5");
         /// Segment only the leaves whose centre is in this box or sphere (code units).
         ///
         /// Other leaves count as not above the density threshold. Regions continue behind periodic walls: box:-0.1,0,0,0.1,1,1 lies
@@ -156,7 +157,7 @@ params! {
             |of: &mut PhewParams, text, _| of.selection.set_regions(text),
             |of| Some(of.selection.regions_text()).filter(|text| !text.is_empty()),
             "box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,Y,Z,R with R > 0; several are separated by `;`",
-        ).topic(Topic::Input).example("sphere:0.5,0.5,0.5,0.1");
+        ).topic(Topic::Input).measured(Measure::LENGTH).example("sphere:0.5,0.5,0.5,0.1");
         /// Segment only the leaves of these levels, both included.
         ///
         /// Other leaves count as not above the density threshold. With `region` both must hold.
@@ -223,13 +224,8 @@ impl PhewParams {
     /// The first parameter that is out of range or does not go with another one.
     pub fn check(&self) -> Result<(), ParamError> {
         check_ranges(self)?;
-        let Thresholds { density, saddle, .. } = self.thresholds();
-        if density < 0.0 {
-            return Err(ParamError::value("density_threshold", density, DENSITY));
-        }
-        if let Some(saddle) = saddle.filter(|saddle| *saddle < density) {
-            let expected = format!("at least the density threshold {density}");
-            return Err(ParamError::value("saddle_threshold", saddle, expected));
+        if self.quantities.is_empty() {
+            self.check_densities()?;
         }
         if self.bound.with_members && !self.bound.unbind {
             return Err(ParamError::value("with_members", true, "`unbind` beside it"));
@@ -240,6 +236,26 @@ impl PhewParams {
         }
         check_rules(self.rules, &self.thresholds(), &self.bound)?;
         Ok(())
+    }
+
+    /// Checks the density threshold and the saddle threshold against each other.
+    fn check_densities(&self) -> Result<(), ParamError> {
+        let Thresholds { density, saddle, .. } = self.thresholds();
+        if density < 0.0 {
+            return Err(ParamError::value("density_threshold", density, DENSITY));
+        }
+        match saddle.filter(|saddle| *saddle < density) {
+            None => Ok(()),
+            Some(saddle) => {
+                let expected = format!("at least the density threshold {density}");
+                Err(ParamError::value("saddle_threshold", saddle, expected))
+            }
+        }
+    }
+
+    /// Whether a density threshold is given.
+    pub fn has_density(&self) -> bool {
+        self.get("density_threshold").is_some()
     }
 
     /// For an output on disk.

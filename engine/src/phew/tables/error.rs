@@ -1,6 +1,7 @@
 //! Why a stored catalogue cannot be read back.
 
 use inselberg_comm::CommError;
+use inselberg_io::params::ParamError;
 
 /// Why a catalogue could not be cut again.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,9 @@ pub enum RecutError {
     /// Never: ranks fail, and this is one alone.
     #[error(transparent)]
     Comm(#[from] CommError),
+    /// A threshold that the catalogue cannot convert, or that is out of range.
+    #[error(transparent)]
+    Parameter(#[from] ParamError),
     /// A threshold of a ratio for a catalogue of differences, or the other way round.
     #[error(
         "the catalogue measures persistence as a {kind} of peak and saddle density; expected a threshold for that",
