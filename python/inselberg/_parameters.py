@@ -53,7 +53,7 @@ class PhewOptions(TypedDict, total=False):
     #: Segment only the leaves of these levels, both included.
     levels: Union[None, str, Sequence[str], Sequence[float]]
 
-    #: Find the particles and gas cells that gravity holds in each clump.
+    #: Find the particles and gas cells that gravity binds to each clump.
     unbind: bool
 
     #: How potentials of bound particles are computed.
@@ -68,7 +68,7 @@ class PhewOptions(TypedDict, total=False):
     #: The types whose mass makes the potential of unbinding.
     potential_from: Union[None, str, Sequence[str], Sequence[float]]
 
-    #: Whether the thermal energy of gas cells counts in unbinding.
+    #: Count the thermal energy of gas cells in unbinding.
     thermal_energy: bool
 
     #: Softening lengths of the particles for unbinding (code units).
@@ -80,7 +80,7 @@ class PhewOptions(TypedDict, total=False):
     #: Whether particles of one type and halo may share an ID in unbinding.
     duplicate_ids: Literal["error", "allow"]
 
-    #: Properties of what unbinding finds, and of gas: words out of basic, bound, so, all, gas.
+    #: Properties of bound members and of gas: words from basic, bound, so, all, gas.
     properties: Union[None, str, Sequence[str], Sequence[float]]
 
 
@@ -96,7 +96,7 @@ class MeshOptions(TypedDict, total=False):
     #: Mesh from particles: never split cells of this level, 2 to 20.
     level_max: Optional[int]
 
-    #: Of inputs of particles: the types that make the mesh or the graph.
+    #: The types of particles that make the mesh or the graph.
     particle_types: Sequence[int]
 
     #: Side of the periodic box of a plain array, in the units of the positions.
@@ -112,7 +112,7 @@ class GraphOptions(TypedDict, total=False):
     #: Take densities of the particle graph from the input, as SPH codes store them.
     given_density: bool
 
-    #: Of inputs of particles: the types that make the mesh or the graph.
+    #: The types of particles that make the mesh or the graph.
     particle_types: Sequence[int]
 
     #: Side of the periodic box of a plain array, in the units of the positions.
@@ -168,7 +168,7 @@ class FofOptions(TypedDict, total=False):
     #: Whether particles of linking or attaching types may share an ID.
     duplicate_ids: Literal["error", "allow"]
 
-    #: Properties of groups: words out of basic, bound, so, all.
+    #: Properties of groups: words from basic, bound, so, all.
     properties: Union[None, str, Sequence[str], Sequence[float]]
 
     #: How potentials of bound particles are computed.
@@ -225,7 +225,7 @@ class VoidsGraphOptions(TypedDict, total=False):
     #: Take densities of the particle graph from the input, as SPH codes store them.
     given_density: bool
 
-    #: Of inputs of particles: the types that make the mesh or the graph.
+    #: The types of particles that make the mesh or the graph.
     particle_types: Sequence[int]
 
     #: Side of the periodic box of a plain array, in the units of the positions.
@@ -257,7 +257,7 @@ class TreeOptions(TypedDict, total=False):
     #: Number of most bound dark matter and star members of an object that are compared.
     tracers: Optional[int]
 
-    #: Whether an object that is gone is followed by its most bound tracer.
+    #: Follow an object that is gone by its most bound tracer.
     orphans: bool
 
 

@@ -14,8 +14,9 @@ pub(super) const FILES: &[Opt] = &[
         example: "output_00002",
         commands: &[Phew],
         help: "The snapshot, or several: cells or particles, such as output_00002 or snap_0000.hdf5",
-        doc: "Several need {number} in --output. Particles are any that `inselberg fof` reads, such as a SWIFT or Gadget snapshot or a \
-              plain array with --box (box.npy, file.hdf5:/path/to/a/dataset); they make a mesh, or a graph with --particle-graph.",
+        doc: "Several snapshots need {number} in --output. Particles may be any input of `inselberg fof`, \
+              such as a SWIFT or Gadget snapshot or a plain array with --box (box.npy, \
+              file.hdf5:/path/to/a/dataset); they make a mesh, or a graph with --particle-graph.",
         ..ROW
     },
     Opt {
@@ -26,9 +27,9 @@ pub(super) const FILES: &[Opt] = &[
         example: "snap_0000.hdf5",
         commands: &[Fof],
         help: "The particles: SWIFT, Gadget or RAMSES snapshots, or a plain array",
-        doc: "Several snapshots need {number} in --output. One file, or all files of a snapshot in order; snap_080.0.hdf5 alone means all of snap_080.*.hdf5. Or a RAMSES \
-              output folder. Or an array of shape (N, 3), as a .npy file or file.hdf5:/path/to/a/dataset, with --box or \
-              --open.",
+        doc: "Several snapshots need {number} in --output. A snapshot is one file, or all its files in order; \
+              snap_080.0.hdf5 alone means all of snap_080.*.hdf5. It may be a RAMSES output folder, or an \
+              array of shape (N, 3), as a .npy file or file.hdf5:/path/to/a/dataset, with --box or --open.",
         ..ROW
     },
     Opt {
@@ -61,8 +62,8 @@ pub(super) const FILES: &[Opt] = &[
         commands: &[Phew, Recut],
         help: "The catalogue to write; the ending of its name sets the format",
         doc: "It is written under a hidden name and then renamed, so it is complete or absent. {number} in the name of any result \
-              stands for the number of the snapshot, such as 00080 for output_00080. phew then keeps catalogues that are \
-              complete, with the same input and options; see --force.",
+              stands for the number of the snapshot, such as 00080 for output_00080. phew then keeps complete \
+              catalogues of the same input and options; see --force.",
         ..ROW
     },
     Opt {
@@ -75,8 +76,8 @@ pub(super) const FILES: &[Opt] = &[
         commands: &[Fof],
         help: "The catalogue of groups to write; the ending of its name sets the format",
         doc: "HDF5 catalogues have the layout of SWIFT's. The file is written under a hidden name and then renamed, so it is \
-              complete or absent. {number} stands for the number of the snapshot, such as 0080 for snap_0080.hdf5. Catalogues \
-              that are complete, with the same input and options, are then kept; see --force.",
+              complete or absent. {number} stands for the number of the snapshot, such as 0080 for \
+              snap_0080.hdf5. Complete catalogues of the same input and options are then kept; see --force.",
         ..ROW
     },
     Opt {
@@ -101,7 +102,7 @@ pub(super) const FILES: &[Opt] = &[
         example: "box.npy",
         commands: &[SynthParticles],
         help: "The positions to write: a .npy file of shape [N, 3], f32",
-        doc: "A .json file beside it has the box side and the seeded haloes.",
+        doc: "A .json file in the same folder has the box side and the seeded haloes.",
         ..ROW
     },
 ];

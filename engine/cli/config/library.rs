@@ -97,7 +97,6 @@ fn is_swift_alternative(about: &Parameter) -> bool {
 
 fn option_of(about: &Parameter, default: Option<String>, commands: Vec<Command>, known: &[Parameter]) -> Opt {
     let name = name_of(about);
-    let off = if is_switched_off(about) { "Switch off: " } else { "" };
     let default = match about.kind {
         ParamKind::Flag => "",
         _ => default.map_or(about.default, |default| default.leak()),
@@ -120,9 +119,18 @@ fn option_of(about: &Parameter, default: Option<String>, commands: Vec<Command>,
         default,
         example: about.example,
         commands: commands.leak(),
-        help: format!("{off}{}", with_names(about.help(), known)).leak(),
+        help: help_of(about, known).leak(),
         doc: with_names(&about.details(), known).leak(),
         ..ROW
+    }
+}
+
+/// Its help; an option that switches it off says "Do not" in front.
+fn help_of(about: &Parameter, known: &[Parameter]) -> String {
+    let help = with_names(about.help(), known);
+    match help.split_at_checked(1) {
+        Some((first, rest)) if is_switched_off(about) => format!("Do not {}{rest}", first.to_lowercase()),
+        _ => help,
     }
 }
 

@@ -12,7 +12,8 @@ pub(super) const PHEW: &[Opt] = &[
         heading: Results,
         commands: &[Info],
         help: "Also read the density of a snapshot, and suggest thresholds with their reasons",
-        doc: "They are quantiles by mass and volume, and usual multiples of the mean density. Costs one reading of the density.",
+        doc: "They are quantiles by mass and volume, and usual multiples of the mean density. The density is \
+              read once for this.",
         ..ROW
     },
     Opt {
@@ -22,7 +23,7 @@ pub(super) const PHEW: &[Opt] = &[
         kind: OptionKind::Path,
         example: "densities.png",
         commands: &[Info],
-        help: "As --thresholds, and draw how much volume and mass is denser than what (.png or .svg)",
+        help: "As --thresholds, and draw the volume and mass above each density (.png or .svg)",
         ..ROW
     },
     Opt {
@@ -56,7 +57,9 @@ pub(super) const PHEW: &[Opt] = &[
         heading: Input,
         commands: &[Phew],
         help: "Make the mesh from the particles of a snapshot, or of an array with --box",
-        doc: "The default for inputs of particles alone. Of an output with cells it takes the particles instead. Cells with more than --m-refine particles are split; touching leaves differ by at most one level. The density is \
+        doc: "This is the default for inputs that have only particles. If an output has cells, its particles \
+              are taken instead. Cells with more than --m-refine particles are split; touching leaves differ \
+              by at most one level. The density is \
               a mass-conserving cloud-in-cell of the particles. The catalogue is in code units of the snapshot; its attribute mean_density is the unit of the thresholds. \
               --with-cells lists the test cells.",
         ..ROW

@@ -20,8 +20,9 @@ pub(super) const REPORTS: &[Opt] = &[
         example: "report",
         commands: &[Phew, Fof, Tree],
         help: "Also write a report into this folder: index.html, one page with pictures and tables",
-        doc: "It needs nothing beside it. It shows what was run on what, counts, mass functions, maps, the largest objects with their \
-              substructure, and where time went. That of tree has the mass histories and mergers of the heaviest tracks.",
+        doc: "The page needs no other files. It shows the command and its input, counts, mass functions, \
+              maps, the largest objects with their substructure, and the time of each stage. The report of \
+              tree has the mass histories and mergers of the heaviest tracks.",
         ..ROW
     },
     Opt {
@@ -44,7 +45,7 @@ pub(super) const REPORTS: &[Opt] = &[
         example: "physical",
         commands: &[Info],
         help: "Units of the objects of a catalogue: Mpc and Msun, or those of its snapshot (default)",
-        doc: "physical also says what each unit of the columns is. Attributes and JSON are always in code units.",
+        doc: "physical also lists the units of all columns. Attributes and JSON are always in code units.",
         ..ROW
     },
     Opt {
@@ -64,8 +65,8 @@ pub(super) const REPORTS: &[Opt] = &[
         kind: OptionKind::Text("X,Y,Z,SIDE"),
         example: "0.5,0.5,0.5,0.2",
         commands: &[Phew, Fof, View, Voids],
-        help: "Maps of a cube alone: its centre and its side, in the units of the positions",
-        doc: "Objects outside of it are not drawn; mass functions and tables still have all.",
+        help: "Maps of only a cube: its centre and its side, in the units of the positions",
+        doc: "Objects outside of it are not drawn; mass functions and tables still have all objects.",
         ..ROW
     },
     Opt {
@@ -87,7 +88,8 @@ pub(super) const REPORTS: &[Opt] = &[
         example: "100",
         commands: &[Phew, Fof, View],
         help: "On maps, draw no circles of groups and bound objects with fewer particles",
-        doc: "Clumps and haloes have numbers of particles after --unbind: those that are bound. Mass functions, tables and catalogue still have all objects.",
+        doc: "For clumps and haloes, this is the number of bound particles after --unbind. Mass functions, \
+              tables and catalogue still have all objects.",
         ..ROW
     },
 ];

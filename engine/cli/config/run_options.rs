@@ -12,7 +12,8 @@ pub(super) const RUN: &[Opt] = &[
         heading: Results,
         commands: &[Phew, Fof, Voids],
         help: "Compute snapshots again whose catalogues are complete",
-        doc: "With {number} in --output, a complete catalogue of the same input and the same options is otherwise kept.",
+        doc: "Otherwise, with {number} in --output, complete catalogues of the same input and options are \
+              kept.",
         ..ROW
     },
     Opt {
@@ -20,8 +21,9 @@ pub(super) const RUN: &[Opt] = &[
         key: "dry_run",
         heading: General,
         commands: &[Phew, Fof, Voids],
-        help: "Check input, options, memory and results, say what would be done, and write nothing",
-        doc: "Headers are read, cells and particles are not. Of several snapshots each is told: computed or kept.",
+        help: "Check input, options, memory and results, print what would be done, and write nothing",
+        doc: "Only headers are read, no cells or particles. Each of several snapshots is listed as computed \
+              or kept.",
         ..ROW
     },
     Opt {
@@ -87,7 +89,7 @@ pub(super) const RUN: &[Opt] = &[
         key: "diagnostics",
         heading: Diagnostics,
         commands: &[Phew, Fof, Voids],
-        help: "Also print the load of ranks and threads, the messages, and the place of memory",
+        help: "Also print the load of ranks and threads, the messages, and the placement of memory",
         doc: "phew always prints the load of several ranks. With this option no output file is required.",
         ..ROW
     },
@@ -98,9 +100,9 @@ pub(super) const RUN: &[Opt] = &[
         kind: OptionKind::Path,
         example: "run.log",
         commands: &[Phew, Fof, Tree, Voids],
-        help: "Also write what happens when into this file: stages, warnings, errors, the summary",
-        doc: "Each line is written at once. A log that exists is continued. The stages are those of the first rank; the summary has \
-              the load of all ranks.",
+        help: "Also write a log into this file: stages with times, warnings, errors, the summary",
+        doc: "Each line is written at once. An existing log is continued. The stages are those of rank 0; the \
+              summary has the load of all ranks.",
         ..ROW
     },
     Opt {
@@ -118,8 +120,8 @@ pub(super) const RUN: &[Opt] = &[
         heading: Diagnostics,
         commands: &[Phew, Fof, Voids],
         help: "Run each rank in one thread and measure its processor time for the diagnostics",
-        doc: "Waiting does not count. So many ranks in one process show the work of each rank alone, as `inselberg scaling \
-              --simulate` needs. --threads has no effect.",
+        doc: "Waiting does not count. So a process with any number of ranks shows the work of each rank, as \
+              `inselberg scaling --simulate` needs. --threads has no effect.",
         ..ROW
     },
     Opt {
@@ -161,14 +163,16 @@ pub(super) const COMMON: &[Opt] = &[
         example: "4",
         but: &[ScalingPhew, ScalingFof],
         help: "Number of threads; default: all cores. Never changes the result",
-        doc: "Under Slurm the default is SLURM_CPUS_PER_TASK, but not more than the processors that the process may use. Without --pin at most four threads per processor start, or 16 if that is more.",
+        doc: "Under Slurm the default is SLURM_CPUS_PER_TASK, but not more than the processors that the \
+              process may use. Without --pin at most four threads per processor are started, or 16 if that is \
+              more.",
         ..ROW
     },
     Opt {
         name: "no-mpi",
         key: "no_mpi",
         heading: Launch,
-        help: "Run in this process alone, even under a launcher",
+        help: "Run only in this process, even under a launcher",
         doc: "For jobs with one independent run per process, such as srun with one snapshot per task. Otherwise all processes \
               of a launcher share one run if MPI confirms their number. On the command line this option avoids MPI \
               altogether; in the file it takes effect after MPI has started.",

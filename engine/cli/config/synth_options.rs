@@ -79,8 +79,8 @@ pub(super) const SYNTH: &[Opt] = &[
         example: "series",
         commands: &[SynthSeries],
         help: "The folder to write: clumps_00001.hdf5, clumps_00002.hdf5, ... and truth.hdf5",
-        doc: "The catalogues have members, as of `inselberg phew --unbind --with-members`. truth.hdf5 has the true merger tree. It has \
-              the tables of `inselberg tree`.",
+        doc: "The catalogues have members, like those of `inselberg phew --unbind --with-members`. truth.hdf5 \
+              has the true merger tree, in the tables of `inselberg tree`.",
         ..ROW
     },
     Opt {
@@ -110,8 +110,9 @@ pub(super) const SYNTH: &[Opt] = &[
         kind: OptionKind::Choice(&["gentle", "hard"]),
         default: "gentle",
         commands: &[SynthSeries],
-        help: "How rough haloes are with each other",
-        doc: "gentle: the innermost particles of a halo stay its own. hard: cores exchange particles in close passes, haloes are \
+        help: "How strongly haloes disturb each other",
+        doc: "gentle: a halo keeps its innermost particles. hard: cores exchange particles in close passes, \
+              haloes are \
               hidden for up to 7 outputs, fall into others of their own mass, and lose up to half of their particles per output.",
         ..ROW
     },

@@ -22,8 +22,9 @@ pub(super) const TREE: &[Opt] = &[
         example: "clumps_*.hdf5",
         commands: &[Tree],
         help: "Two or more catalogues with members, of `inselberg phew` or `inselberg fof`",
-        doc: "Catalogues of one run, by `phew --unbind --with-members` or `fof --properties bound --with-members`. A quoted pattern, such as 'clumps_*.hdf5', is expanded by the program. Catalogues that tell \
-              their time are sorted by it.",
+        doc: "Catalogues of one run, by `phew --unbind --with-members` or `fof --properties bound \
+              --with-members`. A quoted pattern, such as 'clumps_*.hdf5', is expanded by the program. \
+              Catalogues that state their time are sorted by it.",
         ..ROW
     },
     Opt {

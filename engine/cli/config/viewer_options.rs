@@ -19,9 +19,10 @@ pub(super) const VIEWERS: &[Opt] = &[
         example: "soap.hdf5",
         commands: &[Phew, Fof],
         help: "Also write properties in the layout of SOAP, for swiftsimio: a file .hdf5, or a folder",
-        doc: "A folder gets halo_properties.hdf5. With --with-members it also gets membership.hdf5, in the order of a snapshot that keeps \
-              particles by type. Needs --unbind for phew, and --properties for fof. Clumps and groups without bound particles are \
-              left out, where particles are unbound. docs/haloes.md lists the datasets.",
+        doc: "A folder gets halo_properties.hdf5. With --with-members it also gets membership.hdf5, in the \
+              order of a snapshot that stores particles by type. Needs --unbind for phew, and --properties \
+              for fof. After unbinding, clumps and groups without bound particles are left out. \
+              docs/haloes.md lists the datasets.",
         ..ROW
     },
     Opt {
@@ -43,8 +44,9 @@ pub(super) const VIEWERS: &[Opt] = &[
         commands: &[Convert],
         help: "The program or format to write for",
         doc: "yt: a halo catalogue for yt.load. vtk: files for ParaView and PyVista, with --vtk-cells. fits: all tables in one file. ecsv: \
-              one file per table. TOPCAT and astropy read both. dendrogram: a file for astrodendro of the cells of a catalogue, which must have one size. \
-              Of a merger tree, ytree: files for ytree.load; consistent-trees: its input. docs/viewers.md has examples.",
+              one file per table. TOPCAT and astropy read both. dendrogram: a file for astrodendro, from \
+              cells of one size. For merger trees, ytree: files for ytree.load; consistent-trees: its input. \
+              docs/viewers.md has examples.",
         ..ROW
     },
     Opt {
@@ -65,7 +67,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Quantity,
         example: "80",
         commands: &[Convert],
-        help: "Of a dendrogram: cells must be denser; default: than the catalogue's density threshold",
+        help: "Dendrogram: density that cells must exceed; default: the catalogue's density threshold",
         ..ROW
     },
     Opt {
@@ -75,7 +77,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Quantity,
         default: "0",
         commands: &[Convert],
-        help: "Of a dendrogram: a leaf must be so much denser at its peak than where it merges",
+        help: "Dendrogram: least density difference between the peak of a leaf and its merger",
         ..ROW
     },
     Opt {
@@ -85,8 +87,8 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Count,
         default: "0",
         commands: &[Convert],
-        help: "Of a dendrogram: least number of cells of a leaf where it merges",
-        doc: "astrodendro's min_npix. It is not the option of `phew`, which lists or leaves out whole haloes.",
+        help: "Dendrogram: least number of cells of a leaf where it merges",
+        doc: "astrodendro's min_npix. Unlike the option of `phew`, it does not leave out whole haloes.",
         ..ROW
     },
     Opt {
@@ -97,8 +99,8 @@ pub(super) const VIEWERS: &[Opt] = &[
         example: "yt",
         commands: &[Phew, Fof],
         help: "Also write a halo catalogue that yt opens into this folder: clumps.0.h5 or groups.0.h5",
-        doc: "With members, if bound members or all particles are listed too. Needs units. The folder must hold no other file of yt whose \
-              name begins so.",
+        doc: "It has members if bound members or all particles are listed too. Needs units. The folder must \
+              not contain other files of yt with such a name.",
         ..ROW
     },
     Opt {
@@ -109,7 +111,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         example: "vtk",
         commands: &[Phew],
         help: "Also write files for ParaView into this folder: clumps.vtkhdf and cells.vtkhdf",
-        doc: "With cells, implies --with-cells. Values are in code units.",
+        doc: "Cells need --with-cells, which is implied. Values are in code units.",
         ..ROW
     },
     Opt {
@@ -130,7 +132,8 @@ pub(super) const VIEWERS: &[Opt] = &[
         example: "dendrogram.hdf5",
         commands: &[Phew],
         help: "Also write the dendrogram of the cells for astrodendro: a .hdf5 file",
-        doc: "Of cells of one size. Its least value is the density threshold, its least height the relevance difference, if there is one. \
+        doc: "All cells must have one size. Its min_value is the density threshold, its min_delta the \
+              relevance difference, if given. \
               `convert --to dendrogram` takes other limits.",
         ..ROW
     },

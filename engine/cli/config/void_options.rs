@@ -14,7 +14,8 @@ pub(super) const VOIDS: &[Opt] = &[
         example: "snap_0000.hdf5",
         commands: &[Voids],
         help: "The particles: SWIFT, Gadget or RAMSES snapshots, or a plain array with --box",
-        doc: "Several need {number} in --output. snap_080.0.hdf5 alone means all of snap_080.*.hdf5.",
+        doc: "Several snapshots need {number} in --output. snap_080.0.hdf5 alone means all of \
+              snap_080.*.hdf5.",
         ..ROW
     },
     Opt {
@@ -27,7 +28,7 @@ pub(super) const VOIDS: &[Opt] = &[
         commands: &[Voids],
         help: "The catalogue to write; the ending of its name sets the format",
         doc: "It is written under a hidden name and then renamed, so it is complete or absent. {number} stands for the number of the \
-              snapshot. Catalogues that are complete, with the same input and options, are then kept; see --force.",
+              snapshot. Complete catalogues of the same input and options are then kept; see --force.",
         ..ROW
     },
 ];

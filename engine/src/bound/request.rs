@@ -12,25 +12,25 @@ params! {
     /// What a run finds out about bound particles and gas cells.
     #[derive(Copy)]
     pub struct BoundRequest of "phew" {
-        /// Find the particles and gas cells that gravity holds in each clump.
-        ///
-        /// Those with too much energy leave their clump for the one that it merges into. The clumps then have bound masses,
+        /// Find the particles and gas cells that gravity binds to each clump.
+        /// Members with too much energy leave their clump for the one that it merges into. The clumps then
+        /// have bound masses,
         /// centres and energies. Needs velocities and units.
         pub unbind: bool = false, "unbind" = flag("false");
         /// How potentials of bound particles are computed.
         ///
-        /// tree: from all particles of the clump. spherical: as if these were shells about its densest part; faster, and wrong for
-        /// those that are not round. ramses: in bins of radius, with RAMSES's own rules of unbinding; only by RAMSES's rules, on the
-        /// cells of an output.
+        /// tree: from all particles of the clump. spherical: as if these were shells about its densest part;
+        /// faster, but wrong for clumps that are not round. ramses: in bins of radius, with RAMSES's rules of
+        /// unbinding; needs RAMSES's rules and the cells of an output.
         pub potential: PotentialChoice = PotentialChoice::Tree, "potential" =
             choice("tree", PotentialChoice::WORDS, "tree, spherical or ramses").topic(Topic::Properties);
         /// The properties. Without unbinding, groups may have spheres, and clumps have none.
         pub properties: PropertyChoice = PropertyChoice::Basic;
         /// Which clump of a halo is its central.
         ///
-        /// heaviest: the clump with the greatest bound mass, without unbinding the one with the heaviest patch; losers of unbinding
-        /// go to it. densest: the main clump, which has the densest peak; losers go to the clump that theirs merges into. By RAMSES's
-        /// rules it is the densest.
+        /// heaviest: the clump with the greatest bound mass, or without unbinding the one with the heaviest
+        /// patch; it gets what other clumps lose. densest: the main clump, which has the densest peak; what a
+        /// clump loses goes to the clump that it merges into. With RAMSES's rules it is the densest.
         pub central: CentralChoice = CentralChoice::Heaviest, "central" =
             choice("heaviest", CentralChoice::WORDS, "heaviest or densest").topic(Topic::Properties);
         /// Also list the bound particles of each clump, the most bound first.
@@ -47,12 +47,13 @@ params! {
             |sources| Some(text_of(*sources)),
             "all, or gas, dark-matter, stars and other, separated by commas",
         ).topic(Topic::Properties);
-        /// Whether the thermal energy of gas cells counts in unbinding.
+        /// Count the thermal energy of gas cells in unbinding.
         pub thermal_energy: bool = true, "thermal_energy" = flag("true").topic(Topic::Properties);
         /// Softening lengths of the particles for unbinding (code units).
         ///
-        /// One length for all types, or one per type. Defaults are the lengths that the snapshot states, and otherwise the side of
-        /// the leaf around a particle. A gas cell always has its own side. docs/haloes.md has the definition.
+        /// One length for all types, or one per type. Defaults are the lengths that the snapshot states, else
+        /// the side of the leaf around a particle. A gas cell always has its own side. docs/haloes.md has the
+        /// definition.
         pub softening: SofteningLengths = SofteningLengths::default(), "softening" = text(
             "",
             "LENGTH|TYPE=LENGTH,...",
@@ -64,20 +65,20 @@ params! {
         pub gas: bool = false;
         /// The ratio of specific heats of gas cells, for unbinding and properties of gas.
         ///
-        /// Above 1. Default: that of the input, and 5/3 where the input states none above 1.
+        /// Above 1. Default: that of the input, or 5/3 if the input states none above 1.
         pub adiabatic_index: Option<f64> = None, "gamma" = real(
             "",
             |x: &Option<f64>| x.is_none_or(|x| x > 1.0),
             "a finite number above 1",
         ).topic(Topic::Properties).example("1.4");
-        /// Which haloes and groups all ranks work on together: for tests.
+        /// Which haloes and groups all ranks process together: for tests.
         #[doc(hidden)]
         pub spanning: SpanRules = SpanRules::default();
     }
     also {
         /// Whether particles of one type and halo may share an ID in unbinding.
         ///
-        /// allow: particles of one ID are told apart by position and velocity.
+        /// allow: position and velocity distinguish particles with the same ID.
         "duplicate_ids" = of_whole(
             ParamKind::Choice(&["error", "allow"]),
             "error",
@@ -85,7 +86,7 @@ params! {
             |of| Some(if of.allow_duplicate_ids { "allow" } else { "error" }.into()),
             "error or allow",
         ).topic(Topic::Properties);
-        /// Properties of what unbinding finds, and of gas: words out of basic, bound, so, all, gas.
+        /// Properties of bound members and of gas: words from basic, bound, so, all, gas.
         ///
         /// basic: mass, centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by
         /// type, dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density about haloes
@@ -121,10 +122,12 @@ pub(crate) fn allows_duplicates(text: &str) -> Option<bool> {
     }
 }
 
-/// Which haloes and groups all ranks work on together. For tests: results depend on the block, not on which haloes these are.
+/// Which haloes and groups all ranks process together. For tests: results depend on the block, but not on
+/// which haloes these are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpanRules {
-    /// From this number of members on; `None`: those that might not fit into the memory of a rank beside its share.
+    /// The least number of members; `None`: those that might not fit into the memory of a rank in addition to
+    /// its share.
     pub fewest: Option<u64>,
     /// Members per block of sums.
     pub block: u64,
@@ -139,7 +142,7 @@ impl Default for SpanRules {
 /// Haloes with fewer members never span ranks: 40 MB at 200 bytes each.
 const FEWEST: u64 = 200_000;
 
-/// Part of the share of a rank from which on a halo spans ranks: one in so many.
+/// A halo spans ranks if it has more than 1 / `PART` of the mean number of members per rank.
 const PART: u64 = 4;
 
 impl SpanRules {
@@ -215,7 +218,7 @@ impl ParamValue for SofteningLengths {
     }
 }
 
-/// How the potentials of particles are computed that unbinding needs.
+/// How unbinding computes the potentials of particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PotentialChoice {
     /// From all particles of a clump, by a tree.
@@ -223,8 +226,8 @@ pub enum PotentialChoice {
     Tree,
     /// As if the particles were shells about the peak of their clump.
     Spherical,
-    /// In bins of radius, as RAMSES does it, and with RAMSES's own rules of unbinding. Only for clumps, with the rules of RAMSES, for
-    /// the cells of an output.
+    /// In bins of radius, as RAMSES does it, and with RAMSES's own rules of unbinding. Only for clumps of the
+    /// cells of an output, with RAMSES's rules.
     Ramses,
 }
 
@@ -233,16 +236,17 @@ words!(PotentialChoice { Tree = "tree", Spherical = "spherical", Ramses = "ramse
 /// Which clump of a halo is its central: the centre of the halo, to which the others are satellites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CentralChoice {
-    /// The clump with the greatest bound mass; without unbinding the one with the heaviest patch. Of equals the one with the denser
-    /// peak.
+    /// The clump with the greatest bound mass; without unbinding, the one with the heaviest patch. Between
+    /// equals, the one with the denser peak.
     #[default]
     Heaviest,
-    /// The main clump, which has the densest peak. Losers of a clump go to the clump that it merges into.
+    /// The main clump, which has the densest peak. Members that a clump loses go to the clump that it merges
+    /// into.
     Densest,
 }
 
 impl CentralChoice {
-    /// That of these rules, if this one is asked for.
+    /// The rule that holds under `compat` if this one is requested.
     pub(crate) fn by(self, rules: Rules) -> Self {
         match rules {
             Rules::Paper => self,
@@ -263,7 +267,7 @@ pub enum PropertyChoice {
     Bound,
     /// The basic ones, and spheres of given mean density about haloes or groups.
     Spheres,
-    /// All that there are.
+    /// All properties.
     All,
 }
 
@@ -298,14 +302,14 @@ impl PropertyWords {
         self.needs_bound || self.choice.has_spheres()
     }
 
-    /// What a list of properties of groups may have, for messages.
+    /// The words that a list of properties of groups may contain, for messages.
     pub const OF_GROUPS: &'static str = "words out of basic, bound, so and all, separated by commas";
 
-    /// What a list of properties of clumps may have, for messages.
+    /// The words that a list of properties of clumps may contain, for messages.
     pub const EXPECTED: &'static str = "words out of basic, bound, so, all and gas, separated by commas";
 }
 
-/// A text is no list of properties: it is empty, or has another word.
+/// A text that is not a list of properties: it is empty, or has another word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected {}", PropertyWords::EXPECTED)]
 pub struct NoPropertyWords;

@@ -58,7 +58,8 @@ params! {
         /// Also keeps positions and masses of the particles of an output for [`crate::FofGroups::maps`]. Costs 12 to 32 bytes per
         /// particle.
         pub keep_particles: bool = false;
-        /// What is found out about the groups of particles on disk. Adds columns to the table of groups. Unbinding needs velocities
+        /// Properties of groups of particles on disk. Adds columns to the table of groups. Unbinding needs
+        /// velocities
         /// and units, spheres a cosmology. Spheres are about the most bound particle, or about the centre of mass without unbinding.
         pub bound: BoundRequest = BoundRequest::default();
         /// Softening length of potentials in the units of the positions.
@@ -109,12 +110,14 @@ params! {
             |of| Some(if of.allow_duplicate_ids { "allow" } else { "error" }.into()),
             "error or allow",
         ).topic(Topic::Particles);
-        /// Properties of groups: words out of basic, bound, so, all.
+        /// Properties of groups: words from basic, bound, so, all.
         ///
-        /// basic, bound and all keep the particles that gravity holds in each group, without substructure. basic: their mass,
+        /// basic, bound and all keep the particles that gravity binds to each group, without substructure.
+        /// basic: their mass,
         /// centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by type,
         /// dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density (spherical overdensities)
-        /// about the most bound particle, or about the centre of mass with so alone. all: bound and so. Reads the input a
+        /// about the most bound particle, or about the centre of mass with only so. all: bound and so. Reads
+        /// the input a
         /// second time. Needs units; bound particles need velocities, and spheres a cosmology. docs/haloes.md has the
         /// definitions.
         "properties" = of_whole(
@@ -130,8 +133,8 @@ params! {
         ).topic(Topic::Properties).example("so,bound");
         /// How potentials of bound particles are computed.
         ///
-        /// tree: from all particles of the group. spherical: as if these were shells about its densest part; faster, and wrong for
-        /// those that are not round.
+        /// tree: from all particles of the group. spherical: as if these were shells about its densest part;
+        /// faster, but wrong for groups that are not round.
         "potential" = of_whole(
             ParamKind::Choice(PotentialChoice::WORDS),
             "tree",
@@ -186,7 +189,7 @@ impl FofParams {
         }
     }
 
-    /// As the configuration of a search of dark matter.
+    /// The configuration of a search among dark matter.
     pub(crate) fn config(&self) -> FofConfig {
         let length = match self.linking {
             Linking::Length(length) => LinkingLength::Absolute(length),

@@ -102,7 +102,7 @@ params! {
         /// Mesh from particles: never split cells of this level, 2 to 20.
         pub level_max: u8 = DEEPEST, "level_max" =
             count("20", |level| (2..=DEEPEST).contains(level), "a level from 2 to 20").topic(Topic::Particles);
-        /// Of inputs of particles: the types that make the mesh or the graph.
+        /// The types of particles that make the mesh or the graph.
         ///
         /// One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.
         pub types: Vec<u8> = vec![DARK_MATTER], "particle_types" = types("0,1,0,0,0,0,0").topic(Topic::Particles);
@@ -158,7 +158,7 @@ params! {
         ///
         /// For gas: `particle_types` 1,0,0,0,0,0,0. Otherwise densities are sums over the neighbours.
         pub given_density: bool = false, "given_density" = flag("false").topic(Topic::Particles);
-        /// Of inputs of particles: the types that make the mesh or the graph.
+        /// The types of particles that make the mesh or the graph.
         ///
         /// One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.
         pub types: Vec<u8> = vec![DARK_MATTER], "particle_types" = types("0,1,0,0,0,0,0").topic(Topic::Particles);

@@ -21,8 +21,9 @@ const CELLS: &str = "a number of cells up to 1e18";
 params! {
     /// The parameters of PHEW. Densities and masses are in the caller's units.
     ///
-    /// For particles, densities are in mean densities of matter where the output states its cosmology and units, else in mean
-    /// densities of the particles. Under RAMSES's rules the mass of an output with particles is in masses of the lightest one.
+    /// For particles, densities are in units of the mean matter density if the output states its cosmology
+    /// and units, else of the mean density of the particles. Under RAMSES's rules the mass of an output with
+    /// particles is in masses of the lightest one.
     ///
     /// Particles and cosmological outputs of RAMSES need no thresholds: [`Self::default`].
     ///
@@ -37,10 +38,12 @@ params! {
     pub struct PhewParams of "phew" measured in quantities {
         /// Density above which cells or particles are segmented.
         ///
-        /// For particles the unit is the mean density of matter, Omega_m rho_crit, where the input states its cosmology and units, else
-        /// the mean density of the particles. Fields of cells are in code units; in a cosmological RAMSES run that is the mean density
-        /// of matter too. The default holds for particles, and for the matter of such runs without RAMSES's rules; it is required
-        /// elsewhere, and `inselberg info --thresholds` suggests values. 0 or more, or any number with `relevance_difference` in a
+        /// For particles the unit is the mean density of matter, Omega_m rho_crit, if the input states its
+        /// cosmology and units, else the mean density of the particles. Fields of cells are in code units; in
+        /// a cosmological RAMSES run that is the mean density
+        /// of matter too. The default holds for particles, and for the matter of such runs without RAMSES's
+        /// rules. Otherwise a value is required, and `inselberg info --thresholds` suggests values. 0 or
+        /// more, or any number with `relevance_difference` in a
         /// field of cells; RAMSES's density_threshold.
         pub density: Option<f64> = None, "density_threshold" = real(
             defaults::DENSITY.text,
@@ -53,15 +56,15 @@ params! {
         ///
         /// The significance is the excess of mass above the saddle of a peak, in standard deviations of the shot noise of
         /// particles. A peak below the threshold is noise if less than 0.03 of the mass of its clump is above its saddle, below twice the
-        /// threshold if less than 0.02 is, and in any case below 1. The part above that saddle of the component into which it dies is
-        /// tested likewise. 0: no peak is noise for that reason. Only for densities that are made of particles, and not by RAMSES's
-        /// rules.
+        /// threshold if less than 0.02 is, and in any case below 1. The component into which it dies is
+        /// tested in the same way, with its part above that saddle. 0: no such test. Only for densities made
+        /// from particles, and not with RAMSES's rules.
         pub significance: Option<f64> = None, "significance_threshold" =
             real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), SIGNIFICANCE).topic(Topic::Particles).example("0");
         /// Saddle density above which clumps merge into one halo.
         ///
-        /// At least the density threshold, in the same units; RAMSES's saddle_threshold. The default holds where no density threshold
-        /// is given. With one, and without this, every clump is its own halo.
+        /// At least the density threshold, in the same units; RAMSES's saddle_threshold. The default holds if
+        /// no density threshold is given. If only a density threshold is given, every clump is its own halo.
         pub saddle: Option<f64> = None, "saddle_threshold" = real(
             defaults::SADDLE.text,
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
@@ -74,13 +77,14 @@ params! {
             real("0", |x| *x >= 0.0, MASS).measured(Measure::MASS);
         /// Least number of leaf cells of a halo whose clumps are listed.
         ///
-        /// Every clump of such a halo is listed, however small, so that every parent is. Labels of cells and particles stay.
-        /// Pictures have limits of their own.
+        /// Every clump of such a halo is listed, however small, so that every parent is. Labels of cells and
+        /// particles do not change. Pictures have separate limits.
         pub min_cells: u64 = 0, "min_cells" = count("0", |n| *n <= 1_000_000_000_000_000_000, CELLS);
         /// Least number of particles, of any type, of a halo whose clumps are listed.
         ///
-        /// The particles in the patches of the halo count, bound or not. They are read once more. As for `min_cells`, every clump
-        /// of such a halo is listed. A new cut cannot apply it: the tree has no numbers of particles.
+        /// All particles in the patches of the halo count, bound or not. They are read once more. As for
+        /// `min_cells`, every clump of such a halo is listed. A new cut cannot use it, because the tree has
+        /// no numbers of particles.
         pub min_particles: u64 = 0, "min_particles" = count("0", |_| true, "a number of particles");
         /// The rules to follow where the PHEW paper and RAMSES differ.
         ///
@@ -109,24 +113,26 @@ params! {
         /// Also projects the density along z, with pixels as large as cells of this level ([`crate::Clumps::projection`]). Costs 16
         /// bytes per pixel.
         pub projection_level: Option<u8> = None;
-        /// Which leaves of an output take part. The others count as not denser than the threshold. An output with particles says how
-        /// many of those in the regions are heavier than the lightest one.
+        /// Which leaves of an output take part. The others count as not denser than the threshold. If the
+        /// output has particles, those in the regions that are heavier than the lightest one are counted.
         pub selection: Selection = Selection::default();
         /// Also keeps the density of an output for [`crate::Clumps::maps`]. Costs about 8 bytes per leaf.
         pub keep_density: bool = false;
-        /// Whether particles make the mesh, which has a default of its own.
+        /// Whether particles make the mesh, which has its own default.
         pub(crate) is_on_mesh: bool = false;
     }
     with {
-        /// What is found out about the particles of an output that gravity holds in each clump. Adds columns to its tables of clumps
+        /// Properties of the particles of an output that gravity binds to each clump. Adds columns to its
+        /// tables of clumps
         /// and haloes. The output needs velocities and units.
         bound: BoundRequest,
     }
     also {
         /// Smallest peak-to-saddle density ratio of a peak that is not noise.
         ///
-        /// A peak with a smaller ratio to its highest saddle is merged through that saddle. On a mesh that particles make the
-        /// default is 1.5, because the significance of peaks tells noise there. RAMSES's relevance_threshold is 2 by default; the PHEW
+        /// A peak with a smaller ratio to its highest saddle is merged through that saddle. On a mesh from
+        /// particles the default is 1.5, because significance identifies noise there. RAMSES's
+        /// relevance_threshold is 2 by default; the PHEW
         /// paper uses 1.5 for gas. 1 or less keeps every peak.
         "relevance_threshold" = of_whole(
             ParamKind::Real,
@@ -138,7 +144,8 @@ params! {
         /// Instead of a ratio: smallest peak-to-saddle density difference (code units).
         ///
         /// A peak is noise if its density minus its highest saddle is smaller. For fields such as overdensities: leaf cells
-        /// may then be negative, and so may the density threshold. Not by RAMSES's rules. The unit is that of the density threshold.
+        /// may then be negative, and so may the density threshold. Not with RAMSES's rules. The unit is that
+        /// of the density threshold.
         "relevance_difference" = of_whole(
             ParamKind::Real,
             "",
@@ -160,7 +167,7 @@ params! {
         ).topic(Topic::Input).measured(Measure::LENGTH).example("sphere:0.5,0.5,0.5,0.1");
         /// Segment only the leaves of these levels, both included.
         ///
-        /// Other leaves count as not above the density threshold. With `region` both must hold.
+        /// Other leaves count as not above the density threshold. With `region`, both conditions must hold.
         "levels" = of_whole(
             ParamKind::Text("MIN:MAX"),
             "",

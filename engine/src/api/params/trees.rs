@@ -5,7 +5,7 @@ use inselberg_io::params::{ParamError, check_ranges};
 use inselberg_kernels::trees::history::HistoryParams;
 
 params! {
-    /// What is linked over a series of outputs.
+    /// How objects are linked over a series of outputs.
     ///
     /// ```
     /// use inselberg::TreeParams;
@@ -16,15 +16,14 @@ params! {
     #[non_exhaustive]
     pub struct TreeParams of "tree" {
         /// Number of snapshots in which an object may be missing.
-        ///
-        /// An object that comes back in time goes on. With 0 only consecutive snapshots are linked.
+        /// An object that comes back in time keeps its track. With 0, only consecutive snapshots are linked.
         pub gap: u64 = 4, "gap" = count("4", |n| *n <= 1000, "0 to 1000 snapshots");
         /// Number of most bound dark matter and star members of an object that are compared.
         ///
         /// A tracer counts 1 / (1 + sqrt(rank)), where the most bound one has rank 0.
         pub tracers: u64 = 40, "tracers" =
             count("40", |n| (1..=1 << 20).contains(n), "1 to 1048576 tracers");
-        /// Whether an object that is gone is followed by its most bound tracer.
+        /// Follow an object that is gone by its most bound tracer.
         ///
         /// It is followed as an orphan, until the tracer is among the tracers of another object. Otherwise it merges at once.
         pub orphans: bool = true, "orphans" = flag("true");
