@@ -1,4 +1,4 @@
-//! What an exchange and a barrier cost with ranks as threads: `exchange_cost [ranks...]`.
+//! The cost of an exchange and a barrier with ranks as threads: `exchange_cost [ranks...]`.
 
 use inselberg_comm::{Comm, CommError, Rank, SparseAlgorithm, run_threads};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn main() -> Result<(), CommError> {
     Ok(())
 }
 
-/// Each rank sends 1 kB to its six nearest.
+/// Each rank sends 1 kB to its six nearest ranks.
 fn cost(comm: &Comm) -> Result<[Duration; 4], CommError> {
     let n = comm.n_ranks() as u32;
     let near: Vec<Rank> =

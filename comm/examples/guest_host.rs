@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether a guest is told that MPI does not run.
+/// Whether a guest gets an error when MPI does not run.
 fn is_not_started() -> bool {
     // SAFETY: the handle is never used, since MPI does not run.
     let host = unsafe { HostComm::from_fortran(0) };
@@ -52,7 +52,7 @@ fn is_not_started() -> bool {
 
 type Builder = inselberg_comm::CommBuilder;
 
-/// What a host knows of its MPI.
+/// The state of a host's MPI.
 struct Host {
     world: ffi::MPI_Comm,
     rank: c_int,
@@ -110,7 +110,7 @@ impl Host {
         assert_eq!((received, sum), (previous as u64, n * (n - 1) / 2));
     }
 
-    /// Two guests that fail and recover by turns, between calls of the host. Gives one that is never closed.
+    /// Two guests that fail and recover in turn, between calls of the host. Returns one that is never closed.
     fn play(
         &self,
         level: ThreadLevel,
@@ -171,7 +171,7 @@ impl Host {
     }
 }
 
-/// One rank fails while the others send much to all. All ranks get the same error, soon.
+/// One rank fails while the others send much data to all. All ranks soon get the same error.
 fn one_rank_fails(guest: &Comm, seed: u64, n_records: usize) {
     let (n_ranks, stage) = (guest.n_ranks(), "saddles");
     guest.at(stage);
@@ -182,7 +182,7 @@ fn one_rank_fails(guest: &Comm, seed: u64, n_records: usize) {
         let start = Instant::now();
         let parts = (0..n_ranks as u32).map(|to| (Rank(to), vec![seed; n_records])).collect();
         let failed = guest.exchange(parts).map(drop);
-        // Milliseconds, unless the machine is very busy.
+        // This takes milliseconds, unless the machine is very busy.
         assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
         failed
     };
@@ -192,7 +192,7 @@ fn one_rank_fails(guest: &Comm, seed: u64, n_records: usize) {
     assert_eq!(guest.sum_before(1), Ok(u64::from(guest.rank().0)));
 }
 
-/// Another thread may call where the host's thread level allows it, and nothing happens where it does not.
+/// Another thread may call if the host's thread level allows it. Otherwise its call does nothing.
 fn lend(guest: &mut Comm, level: ThreadLevel) {
     let found = guest.thread_level();
     assert!(found >= level, "{found:?}");

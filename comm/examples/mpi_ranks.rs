@@ -1,4 +1,4 @@
-//! One rank of a small MPI job, for `tests/mpi.rs`: what it does is its argument.
+//! One rank of a small MPI job, for `tests/mpi.rs`. Its argument says what it does.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -35,7 +35,7 @@ fn main() -> Result<(), CommError> {
     Ok(())
 }
 
-/// All ranks abort. Rank 0 comes so late that rank 1 has said why just before.
+/// All ranks abort. Rank 0 is so late that rank 1 has just reported the reason.
 fn abort_alike(comm: &Comm) -> Result<(), CommError> {
     comm.barrier()?;
     if comm.rank() == Rank(0) {
@@ -57,7 +57,7 @@ fn exchange(comm: &Comm) -> Result<(), CommError> {
     Ok(())
 }
 
-/// Long messages, parts of which may still be under way when the barrier of their exchange ends.
+/// Long messages. Parts of them may still be in flight when the barrier of their exchange ends.
 fn long(comm: &Comm) -> Result<(), CommError> {
     let (rank, n_ranks) = (comm.rank().0, comm.n_ranks() as u32);
     let records = |from: u32, round: u32| vec![[from, round]; 20_000 + 3000 * ((from + round) % 7) as usize];
@@ -73,7 +73,7 @@ fn long(comm: &Comm) -> Result<(), CommError> {
     Ok(())
 }
 
-/// Rank 3 computes while the others wait. What the watchdog of each rank sent meanwhile.
+/// Rank 3 computes while the others wait. Returns the number of messages that the watchdog of each rank sent.
 fn watch(comm: &Comm) -> Result<(), CommError> {
     if comm.rank() == Rank(3) {
         std::thread::sleep(Duration::from_secs(3));
@@ -86,7 +86,7 @@ fn watch(comm: &Comm) -> Result<(), CommError> {
     Ok(())
 }
 
-/// Seconds an exchange, a barrier and a reduction take.
+/// The seconds that an exchange, a barrier and a reduction take.
 fn time(comm: &Comm) -> Result<(), CommError> {
     let n = comm.n_ranks() as u32;
     let next = |step| Rank((comm.rank().0 + step) % n);

@@ -6,19 +6,19 @@ use crate::{Comm, CommError, Rank};
 use std::fmt::Display;
 use std::ops::Range;
 
-/// Why ranks did not do something together.
+/// Why a step did not succeed on all ranks.
 #[derive(Debug)]
 pub enum AgreeError<E> {
     /// It failed on this rank.
     Here(E),
     /// It failed on another rank.
     Elsewhere {
-        /// The lowest rank where it did.
+        /// The lowest rank where it failed.
         rank: Rank,
-        /// What that rank says.
+        /// The message of that rank.
         message: String,
     },
-    /// The ranks lost each other, or do not fit together.
+    /// The ranks could not exchange messages, or made different calls.
     Comm(CommError),
 }
 
@@ -58,7 +58,7 @@ pub fn agree<T, E: Display>(comm: &Comm, local: Result<T, E>) -> Result<T, Agree
 /// # Errors
 /// When a rank fails.
 pub fn first_message(comm: &Comm, said: Option<String>) -> Result<Option<(Rank, String)>, CommError> {
-    // One byte before the text tells an empty message from none.
+    // One byte before the text distinguishes an empty message from none.
     let own = said.map(|said| [&[0], said.as_bytes()].concat());
     let all = comm.all_gather_lists(own.as_deref().unwrap_or_default())?;
     let mut messages = (0..).map(Rank).zip(all);

@@ -1,4 +1,4 @@
-//! What crosses to the thread of a rank and becomes its [`Comm`] there.
+//! A value that is sent to the thread of a rank and becomes its [`Comm`] there.
 
 #[cfg(feature = "mpi")]
 use crate::backend::mpi::{self, HostComm};
@@ -12,7 +12,7 @@ use crate::{Comm, Rank, Result, ThreadClock};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A rank to be: may be sent to a thread, and is built there.
+/// Builds a rank: it may be sent to a thread, where it builds the [`Comm`].
 #[derive(Debug)]
 pub struct CommBuilder {
     kind: TransportKind,
@@ -38,7 +38,7 @@ enum TransportKind {
 
 impl Comm {
     /// `n_ranks` ranks (at least one) as threads of this process. Every builder must be built, each
-    /// in the thread of its rank; see [`crate::run_threads`] for less work.
+    /// in the thread of its rank; [`crate::run_threads`] is simpler.
     pub fn threads(n_ranks: usize) -> Vec<CommBuilder> {
         let world = World::new(n_ranks.max(1));
         let rank = |rank| {
@@ -47,8 +47,9 @@ impl Comm {
         (0..n_ranks.max(1) as u32).map(rank).collect()
     }
 
-    /// This process as one rank of an MPI job; as the only rank where no launcher of this MPI library started it. To
-    /// be built once in a process, in the thread that makes all its calls. From then on a panic anywhere in the
+    /// This process as one rank of an MPI job, or as the only rank if no launcher of this MPI library started
+    /// it. Build it once in a process, in the thread that makes all its calls. From then on a panic anywhere
+    /// in the
     /// process ends the whole job.
     #[cfg(feature = "mpi")]
     pub fn mpi() -> CommBuilder {
@@ -61,7 +62,7 @@ impl Comm {
     /// [`CommBuilder::build`] is collective over the host's communicator: it duplicates it, and uses the duplicate only. MPI
     /// must run. This crate neither initialises nor finalises it, and a failure ends no process: it is an error on every rank,
     /// from which [`Comm::recover`] leads back. [`Comm::close`] frees the duplicate; a drop without it leaks the
-    /// duplicate and may follow the end of MPI. Calls are made by the calling thread only, and nothing is printed.
+    /// duplicate and may follow the end of MPI. Only the calling thread calls MPI, and nothing is printed.
     #[cfg(feature = "mpi")]
     pub fn guest(host: HostComm) -> CommBuilder {
         CommBuilder::new(TransportKind::Guest { host, piece_bytes: mpi::PIECE_BYTES })
@@ -77,8 +78,8 @@ impl Comm {
         self.endpoint().transport().as_host().map(Self::guest)
     }
 
-    /// The same rank with these settings, which were not known when it was built. What it has sent and worked so
-    /// far is no longer counted. Local, between calls, on all ranks.
+    /// The same rank with these settings, which were not known when it was built. Earlier traffic and work
+    /// are no longer counted. Local, between calls, on all ranks.
     #[must_use]
     pub fn with_settings(self, settings: Settings) -> Self {
         Self::new(self.into_endpoint().with_settings(settings))
@@ -96,29 +97,29 @@ impl CommBuilder {
         self
     }
 
-    /// For tests: with [`Self::chaos`], every message is on its way for at least so long.
+    /// For tests: with [`Self::chaos`], every message takes at least this time.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Calls and messages are noted ([`Comm::notes`]): 40 bytes each.
+    /// Records calls and messages ([`Comm::notes`]): 40 bytes each.
     pub fn traced(mut self, traced: bool) -> Self {
         self.settings.traced = traced;
         self
     }
 
-    /// The time that this rank spends in and out of calls is counted by this clock, which is read in the thread of
-    /// the rank ([`crate::StageTraffic::work`]): twice a call.
+    /// Measures the time inside and outside of calls with this clock, which the thread of the rank reads
+    /// twice per call ([`crate::StageTraffic::work`]).
     pub fn clock(mut self, clock: Option<ThreadClock>) -> Self {
         self.settings.clock = clock;
         self
     }
 
-    /// When all ranks are in calls and nothing has moved for so long, the job ends with
-    /// [`crate::CommError::Stalled`], which says where each rank stands. Without it, ranks wait for ever.
+    /// When all ranks are in calls and nothing has moved for this time, the job ends with
+    /// [`crate::CommError::Stalled`], which states the location of each rank. Without it, ranks wait forever.
     ///
-    /// A rank between calls computes, and has ten times as long from its last sign of life: a call,
+    /// A rank between calls computes. Its limit is ten times as long, from its last sign of life: a call,
     /// [`Comm::at`] or a beat of its [`Comm::pulse`]. Other processes of an MPI job do not see beats, so
     /// there the longest computation between two calls must fit into ten times `after`.
     pub fn stall_timeout(mut self, after: Duration) -> Self {
@@ -126,13 +127,13 @@ impl CommBuilder {
         self
     }
 
-    /// How long a rank waits in [`Comm::recover`] and [`Comm::close`] for the others: 10 s without this.
+    /// How long a rank waits for the others in [`Comm::recover`] and [`Comm::close`]: 10 s by default.
     pub fn recover_timeout(mut self, within: Duration) -> Self {
         self.settings.recover_timeout = Some(within);
         self
     }
 
-    /// For tests: MPI messages cross in pieces of so many bytes.
+    /// For tests: MPI messages are cut into pieces of this number of bytes.
     #[cfg(feature = "mpi")]
     pub fn piece_bytes(mut self, n_bytes: usize) -> Self {
         match &mut self.kind {
@@ -144,7 +145,7 @@ impl CommBuilder {
         self
     }
 
-    /// How this process says why it ends an MPI job; otherwise it writes one line to standard error.
+    /// How this process reports why it ends an MPI job. By default it writes one line to standard error.
     #[cfg(feature = "mpi")]
     pub fn report_with(mut self, with: Report) -> Self {
         if let TransportKind::Program { report, .. } = &mut self.kind {
@@ -158,7 +159,7 @@ impl CommBuilder {
         Self { settings, ..self }
     }
 
-    /// The rank, in the thread that is to be its own.
+    /// Builds the rank, in the thread that will use it.
     ///
     /// # Errors
     /// When the MPI library refuses; for a guest, when MPI does not run or this thread may not call it.

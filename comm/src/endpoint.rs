@@ -7,20 +7,20 @@ use crate::traffic::TrafficLog;
 use crate::{CommError, Rank, Result};
 use std::time::{Duration, Instant};
 
-/// The collective calls there are.
+/// The kinds of collective calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
-    /// Nothing but waiting for each other.
+    /// A barrier.
     Barrier,
-    /// One value from all.
+    /// A reduction to one value.
     Reduce,
-    /// Sums over the ranks before.
+    /// Sums over the ranks before each rank.
     SumBefore,
-    /// Everything from everyone.
+    /// All records to all ranks.
     Gather,
-    /// From one to all.
+    /// From one rank to all.
     Broadcast,
-    /// Records to whom they concern.
+    /// Records to their destinations.
     Exchange,
     /// Records between neighbours.
     Neighbours,
@@ -58,12 +58,12 @@ pub(crate) struct Endpoint {
     failed: Option<CommError>,
     /// Neighbour messages of later calls, with their numbers.
     pub early: Vec<(u64, (Rank, Vec<u8>))>,
-    /// What was sent.
+    /// The traffic so far.
     pub traffic: TrafficLog,
 }
 
 impl Endpoint {
-    /// An end with these settings.
+    /// An endpoint with these settings.
     pub fn new(backend: Backend, settings: Settings) -> Self {
         let (rank, n_ranks) = (backend.look().rank(), backend.look().n_ranks());
         let traffic = TrafficLog::new(None);
@@ -83,7 +83,7 @@ impl Endpoint {
         plain.with_settings(settings)
     }
 
-    /// The same end with these settings; notes and counts begin anew.
+    /// The same endpoint with these settings; records and counts begin anew.
     pub fn with_settings(self, settings: Settings) -> Self {
         let Settings { traced, clock, stall_timeout, recover_timeout } = settings;
         let recover_timeout = recover_timeout.unwrap_or(RECOVER_TIMEOUT);
@@ -95,7 +95,7 @@ impl Endpoint {
         Self { backend, patience: stall_timeout, recover_timeout, traffic: TrafficLog::new(clock), ..self }
     }
 
-    /// The error that calls give since a failure.
+    /// The error that calls return after a failure.
     pub fn failure(&self) -> Option<&CommError> {
         self.failed.as_ref()
     }
@@ -113,7 +113,7 @@ impl Endpoint {
         self.place.finished
     }
 
-    /// The number of that call among those that all ranks synchronise in: what tags alternate with.
+    /// The number of that call among those in which all ranks synchronise. Tags alternate with it.
     pub fn round(&self) -> u64 {
         self.rounds
     }
@@ -179,7 +179,8 @@ impl Endpoint {
         }
     }
 
-    /// Makes this rank and all others ready for calls again. One without an error makes the others fail first.
+    /// Makes this rank and all others ready for calls again. A rank without an error first makes the others
+    /// fail.
     pub fn recover(&mut self) -> Result<()> {
         self.transport().check_thread()?;
         match self.failed {
@@ -199,7 +200,7 @@ impl Endpoint {
         recovered
     }
 
-    /// Waits for all ranks and gives back what they hold together.
+    /// Waits for all ranks and frees their shared resources.
     pub fn close(&mut self) -> Result<()> {
         self.transport().check_thread()?;
         let within = self.recover_timeout;

@@ -8,42 +8,42 @@ use std::time::Duration;
 /// The result of a call of this crate.
 pub type Result<T> = std::result::Result<T, CommError>;
 
-/// Why a call could not be finished. Later calls give the same error, until [`crate::Comm::recover`].
+/// Why a call could not be finished. Later calls return the same error, until [`crate::Comm::recover`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommError {
     /// A rank called [`crate::Comm::abort`].
     Aborted {
-        /// The rank that did.
+        /// The rank.
         rank: Rank,
-        /// Where it stood.
+        /// Its location.
         stage: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// A rank panicked.
     Panicked {
-        /// The rank that did.
+        /// The rank.
         rank: Rank,
-        /// Where it stood.
+        /// Its location.
         stage: String,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
     /// A rank ended without taking part in a collective call.
     Left {
-        /// The rank that did.
+        /// The rank.
         rank: Rank,
-        /// Where it stood.
+        /// Its location.
         stage: String,
     },
-    /// Nothing moved for as long as was allowed.
+    /// Nothing moved within the time limit.
     Stalled {
-        /// How long that is.
+        /// The time limit.
         after: Duration,
-        /// Where each rank stood.
+        /// The location of each rank.
         places: String,
     },
-    /// Ranks made calls that do not go together.
+    /// Ranks made different calls.
     Mismatch {
         /// What differs.
         what: String,
@@ -66,10 +66,11 @@ pub enum CommError {
     TimedOut {
         /// The call.
         call: &'static str,
-        /// How long the others had to come.
+        /// The time limit for the others.
         after: Duration,
     },
-    /// Another thread than that of the rank made a call, which the MPI library does not allow. Nothing was done.
+    /// A call came from another thread than that of the rank, which the MPI library does not allow. Nothing
+    /// was done.
     WrongThread {
         /// What the library allows.
         level: ThreadLevel,
@@ -78,7 +79,7 @@ pub enum CommError {
     Mpi {
         /// The call.
         call: &'static str,
-        /// What the library says.
+        /// The message of the library.
         message: String,
     },
 }
@@ -112,7 +113,7 @@ impl fmt::Display for CommError {
 
 impl std::error::Error for CommError {}
 
-/// A stage as part of a sentence; nothing where none was named.
+/// A stage as part of a sentence; empty if none was set.
 struct In<'a>(&'a str);
 
 impl fmt::Display for In<'_> {

@@ -4,10 +4,11 @@
 //! of an MPI job, which is the program's own or that of a host. A [`CommBuilder`] is sent to the thread of a rank and builds its `Comm` there; [`run_threads`]
 //! does that for a function. `comm/README.md` describes the protocols.
 //!
-//! This crate knows no physics, no cells and no files, and its backends are private.
+//! This crate contains no physics, no cells and no files. Its backends are private.
 //!
 //! Invariants: results never depend on the order in which messages arrive. No call panics because of another rank: a failure
-//! elsewhere is a [`CommError`] on every rank. After the first error all calls give it again, until [`Comm::recover`].
+//! elsewhere is a [`CommError`] on every rank. After the first error, all calls return it again, until
+//! [`Comm::recover`].
 //! `unsafe` occurs only in `backend/mpi/`.
 
 #![cfg_attr(

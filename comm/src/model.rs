@@ -2,8 +2,9 @@
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test --release -p inselberg-comm --lib model
 //!
-//! Held to: a rank that sleeps is woken by whatever it waits for (loom reports threads that wait for ever),
-//! a message arrives once and whole, a synchronous one is pending until it is handed out, and a failure ends both.
+//! The model checks that a sleeping rank is woken by what it waits for (loom reports threads that wait
+//! forever). A message arrives once and complete, a synchronous one is pending until it is received, and a
+//! failure ends both ranks.
 
 use crate::backend::threads::{Threads, World};
 use crate::backend::{Channel, Tag, Transport};
@@ -27,7 +28,7 @@ fn check(works: [RankFn; 2]) {
             other
         });
         works[0](&mut own);
-        // Ended ranks are noticed by looking now and then, which a model does not do: so both end together.
+        // Ended ranks are found by polling, which a model does not do. So both end together.
         drop(theirs.join().expect("no panic"));
     });
 }

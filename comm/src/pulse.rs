@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many times the stall timeout a rank gets that is between calls, hence computing.
+/// The limit of a rank between calls, which computes, in stall timeouts.
 pub(crate) const BUSY_PATIENCE: u32 = 10;
 
-/// Tells the watchdog of the other ranks that this one still works. May be kept by any thread.
+/// Shows the watchdog of the other ranks that this one still works. Any thread may keep it.
 #[derive(Debug, Clone, Default)]
 pub struct Pulse(Arc<AtomicU64>);
 
@@ -16,7 +16,7 @@ impl Pulse {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Beats so far.
+    /// Number of beats so far.
     pub(crate) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

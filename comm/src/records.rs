@@ -5,7 +5,7 @@ use bytemuck::Pod;
 
 /// A message as bytes, with its destination or source.
 pub(crate) type Message = (Rank, Vec<u8>);
-/// Messages that one rank sends, or receives.
+/// Messages that one rank sends or receives.
 pub(crate) type Messages = Vec<Message>;
 
 /// The bytes of records, in the byte order of this machine.

@@ -7,21 +7,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::thread::Builder;
 
-/// Ranks whose stacks may all have the usual size.
+/// With at most this number of ranks, all stacks have the usual size.
 const FEW: usize = 256;
-/// The stack of one of more ranks: all of them together must fit into limits of a process.
+/// The stack of a rank if there are more: all of them together must fit into the limits of a process.
 const SMALL_STACK: usize = 1 << 19;
 
-/// Runs `work` on `n_ranks` ranks, each a thread of this process; what each gave, by rank.
+/// Runs `work` on `n_ranks` ranks, each a thread of this process. Returns the results by rank.
 ///
 /// # Errors
-/// When a rank panics or cannot be started; the error names it. What `work` returns as an error is up
-/// to the caller.
+/// When a rank panics or cannot be started; the error names it. Errors of `work` are part of the results.
 pub fn run_threads<T: Send>(n_ranks: usize, work: impl Fn(&Comm) -> T + Sync) -> Result<Vec<T>> {
     run_ranks(Comm::threads(n_ranks), work)
 }
 
-/// Runs `work` on the ranks of `builders`, each in a thread of its own; what each gave, in their order.
+/// Runs `work` on the ranks of `builders`, each in its own thread. Returns the results in their order.
 ///
 /// # Errors
 /// When a rank panics or cannot be started; the error names it.
@@ -53,7 +52,7 @@ fn run_one<T>(builder: CommBuilder, work: impl Fn(&Comm) -> T) -> Result<T> {
     ran.map_err(|panic| comm.endpoint().panicked(panic_message(&*panic)))
 }
 
-/// A panic outside of what a rank was given to do.
+/// A panic outside of `work`.
 fn lost(panic: &(dyn Any + Send)) -> CommError {
     CommError::NotStarted { why: panic_message(panic) }
 }

@@ -1,5 +1,5 @@
-//! What ranks of one process share, under one name: the machine's, or loom's, which tries every order in which
-//! threads may meet (`--cfg loom`, see `model.rs`).
+//! Synchronisation between ranks of one process: the types of the standard library, or those of loom, which
+//! tries every interleaving of threads (`--cfg loom`, see `model.rs`).
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
@@ -31,7 +31,7 @@ pub(crate) fn wait_while<'a, T>(
     condvar.wait_timeout_while(guard, at_most, still).unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// Waits while `still` holds; for ever, so that loom finds a wake-up that is lost.
+/// Waits while `still` holds, without a limit, so that loom finds lost wake-ups.
 #[cfg(loom)]
 pub(crate) fn wait_while<'a, T>(
     condvar: &Condvar,

@@ -1,6 +1,7 @@
 //! From which threads may a rank make its calls?
 
-/// The threads that may make the calls of a [`crate::Comm`], in ascending order of freedom. The names are those of MPI.
+/// The threads that may make the calls of a [`crate::Comm`], from the strictest level on. The names are those
+/// of MPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ThreadLevel {
     /// The process has one thread.

@@ -1,27 +1,27 @@
-//! What was sent, and how long a rank worked, by stage.
+//! Messages and working time of a rank, by stage.
 
 use std::time::Duration;
 
-/// What one rank sent to others in one stage.
+/// The traffic of one rank in one stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StageTraffic {
     /// The stage, as [`crate::Comm::at`] named it.
     pub stage: &'static str,
     /// Sparse exchanges.
     pub rounds: u64,
-    /// Those of them that are between neighbours, without a barrier.
+    /// Number of these that are between neighbours, without a barrier.
     pub near_rounds: u64,
     /// Messages of those exchanges, without those to itself.
     pub messages: u64,
     /// Bytes in those messages.
     pub bytes: u64,
-    /// Messages that came from others in those exchanges.
+    /// Messages that were received from other ranks in those exchanges.
     pub received: u64,
     /// Bytes in these.
     pub received_bytes: u64,
     /// Other collective calls.
     pub collectives: u64,
-    /// Bytes that crossed this rank in those, up and down the tree.
+    /// Bytes of these that passed through this rank, up and down the tree.
     pub tree_bytes: u64,
     /// Time outside of calls, by the clock of the rank ([`crate::CommBuilder::clock`]); zero without one.
     pub work: Duration,
@@ -29,7 +29,7 @@ pub struct StageTraffic {
     pub in_calls: Duration,
 }
 
-/// What a rank's time is measured with: its value now.
+/// The clock that measures a rank's time: returns the time now.
 pub type ThreadClock = fn() -> Duration;
 
 /// The counters of a rank.
@@ -37,7 +37,7 @@ pub type ThreadClock = fn() -> Duration;
 pub(crate) struct TrafficLog {
     stages: Vec<StageTraffic>,
     now: usize,
-    /// The clock, and what it showed when time was last counted.
+    /// The clock, and its value when time was last counted.
     clock: Option<(ThreadClock, Duration)>,
 }
 

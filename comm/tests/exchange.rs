@@ -1,4 +1,4 @@
-//! Every way to exchange gives what was sent, on every backend and from any number of ranks.
+//! Every algorithm of exchange delivers what was sent, on every backend and any number of ranks.
 
 mod common;
 
@@ -65,7 +65,7 @@ fn a_huge_message() {
     assert_eq!(ran, Ok(vec![true, true]));
 }
 
-/// Neighbours on a ring drift apart by many calls, and meet again in collectives.
+/// Neighbours on a ring are many calls apart, and meet again in collectives.
 #[test]
 fn neighbours_far_ahead_of_distant_ranks() {
     for seed in 0..20 {

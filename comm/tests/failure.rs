@@ -1,4 +1,4 @@
-//! A rank that fails, panics, leaves or stands still ends the job for all, with its name.
+//! A rank that fails, panics, ends or stalls ends the job for all ranks, and the error names it.
 
 mod common;
 

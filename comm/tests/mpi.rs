@@ -1,4 +1,4 @@
-//! Ranks as processes under mpirun. Skipped, with a word, where there is no mpirun.
+//! Ranks as processes under mpirun. Skipped with a message if there is no mpirun.
 #![cfg(feature = "mpi")]
 
 use std::path::PathBuf;
@@ -101,7 +101,8 @@ fn a_stall_says_where_each_rank_stands() {
     fails("stall", &format!("nothing moved for 2 s; {places}"));
 }
 
-/// A rank asks the one above it, and rank 0 all of them, down the tree: the messages of a rank do not grow with the ranks.
+/// A rank asks the rank above it, and rank 0 asks all, down the tree. So the messages of a rank do not grow
+/// with the number of ranks.
 #[test]
 fn a_watchdog_asks_few() {
     let Some(output) = mpirun(8, "mpi_ranks", &["watch"]) else { return };
@@ -109,13 +110,13 @@ fn a_watchdog_asks_few() {
     let text = String::from_utf8_lossy(&output.stdout);
     let sent: Vec<u64> = text.split_whitespace().map(|n| n.parse().expect("a number")).collect();
     assert_eq!(sent.len(), 8, "{text}");
-    // Each of them looked around up to seven times. Ranks 1, 5 and 7 are above nobody: one question and one answer each
-    // time, where they asked and answered seven others.
+    // Each of them asked up to seven times. Ranks 1, 5 and 7 have no children: one question and one answer
+    // each time, not seven of each.
     assert!([1, 5, 7].iter().all(|rank| (1..=16).contains(&sent[*rank])), "{text}");
     assert!(sent.iter().all(|n| *n <= 60), "{text}");
 }
 
-/// Guests of a host fail and recover, close, and leave the host's MPI to the host.
+/// Guests of a host fail, recover and close, and do not touch the host's MPI.
 fn host_outlives(n_ranks: usize, level: &str, what: &str) {
     let Some(output) = mpirun(n_ranks, "guest_host", &[level, what]) else { return };
     let errors = String::from_utf8_lossy(&output.stderr);

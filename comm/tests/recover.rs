@@ -8,7 +8,7 @@ use inselberg_comm::agree::{AgreeError, agree};
 use inselberg_comm::{Comm, CommError, Rank, ThreadLevel, run_ranks, run_threads};
 use std::time::{Duration, Instant};
 
-/// A rank may fail again while others are still in the calls before; these calls succeed.
+/// A rank may fail again while others are still in earlier calls; these calls succeed.
 fn fail_and_recover(comm: &Comm, seed: u64) {
     for round in 0..3 {
         let error = call_until_a_rank_fails(comm, mixed(seed) ^ round, 50_000);

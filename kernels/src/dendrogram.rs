@@ -1,32 +1,34 @@
-//! Dendrogram: which structures does a field have at every level of density, and which cells are theirs alone?
+//! Dendrogram: which structures does a field have at every level of density, and which cells belong to only
+//! one of them?
 //!
 //! Cells are taken from the densest down. A cell without a taken neighbour begins a leaf. A cell that touches one structure joins it. A
 //! cell that touches several merges them into a branch: leaves that are too low or too small become part of what they merge into.
 //! Source: Rosolowsky et al. 2008, ApJ 679, 1338, with the pruning of the program astrodendro.
 //!
-//! A clump of PHEW is another thing. Its cells ascend to its peak, and a saddle is the mean density of two cells that touch. Here a cell
-//! below a saddle belongs to the branch, and a saddle is the density of a cell.
+//! Clumps of PHEW differ: their cells ascend to a peak, and a saddle is the mean density of two touching
+//! cells. Here a cell below a saddle belongs to the branch, and a saddle is the density of a cell.
 
 use crate::union_find::find;
 
-/// Which structures count.
+/// The limits of structures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DendrogramLimits {
     /// Cells must be denser.
     pub value: f64,
-    /// A leaf must be at least this much denser at its peak than where it merges; one that never merges, than its least dense cell.
+    /// The peak of a leaf must exceed its merger by at least this density; that of a leaf that never merges,
+    /// its least dense cell.
     pub delta: f64,
-    /// Cells that a leaf must have where it merges.
+    /// Least number of cells of a leaf where it merges.
     pub cells: u64,
 }
 
-/// The number of no structure.
+/// Marks cells without a structure.
 pub const NO_STRUCTURE: u32 = u32::MAX;
 
 /// A leaf or a branch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DendrogramNode {
-    /// The branch that it is part of.
+    /// The branch that contains it.
     pub parent: Option<u32>,
     /// The structures that merge into it; none in a leaf.
     pub children: Vec<u32>,
@@ -54,8 +56,9 @@ struct Growing {
     first: usize,
 }
 
-/// The dendrogram of cells with these densities. `neighbours` appends the neighbours of a cell. Cells that are not a number are in no
-/// structure. Of equal densities the cell with the smaller number is the denser one. Costs a sort of the cells.
+/// The dendrogram of cells with these densities. `neighbours` appends the neighbours of a cell. Cells with
+/// NaN are in no structure. Between equal densities, the cell with the smaller index counts as denser. Costs
+/// a sort of the cells.
 pub fn dendrogram(
     values: &[f64],
     limits: &DendrogramLimits,
@@ -113,7 +116,7 @@ impl Growth {
         self.of_cell[cell] = owner;
     }
 
-    /// Whether a leaf is no structure of its own where it merges at `value`.
+    /// Whether a leaf that merges at `value` is too low or too small to be a structure.
     fn is_small(&self, of: u32, value: f64, limits: &DendrogramLimits) -> bool {
         let node = &self.structures[of as usize].node;
         let is_leaf = node.children.is_empty();

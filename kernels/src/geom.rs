@@ -1,6 +1,6 @@
 //! The box: how many cells has each level, which axes wrap, and how far apart are two points?
 //!
-//! All periodic arithmetic on cells is here. It knows nothing of the cells that exist.
+//! All periodic arithmetic on cells is here. It does not depend on which cells exist.
 
 /// Deepest level of cells that a mesh takes; integer coordinates stay below 2³¹.
 pub const MAX_LEVEL: u8 = 29;
@@ -54,7 +54,8 @@ impl Domain {
         (0..3).all(|a| !self.periodic[a] || extent[a] % side == 0)
     }
 
-    /// `step` along an axis, in cells of `level`, or the step to the nearest periodic image where that is shorter.
+    /// `step` along an axis, in cells of `level`, or the step to the nearest periodic image if that is
+    /// shorter.
     pub fn shortest_step(&self, level: u8, axis: usize, step: i64) -> i64 {
         let extent = i64::from(self.coarse[axis]) << level;
         match self.periodic[axis] {

@@ -1,4 +1,4 @@
-//! Index kinds as distinct types; each is an offset into one kind of array.
+//! Each kind of index has its own type: an offset into one kind of array.
 
 macro_rules! index {
     ($(#[$doc:meta])* $name:ident) => {

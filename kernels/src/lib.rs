@@ -1,9 +1,10 @@
-//! Kernels: everything that is computed on one rank, from slices to slices.
+//! Kernels: all computations on one rank, from slices to slices.
 //!
 //! Place in the flow: octs come in as plain arrays and become a sorted [`mesh::Mesh`]. A [`density`] is deposited on it, or
 //! [`particle_mesh`] builds mesh and density from particles. [`phew`] turns densities into peaks, saddles, a merge tree
 //! and, under given thresholds, clumps and haloes; [`props`] computes their properties. [`graph`] links particles for the same
-//! steps without a mesh. [`fof`] groups particles. [`bound`] removes what gravity does not hold and measures the rest. [`gas`]
+//! steps without a mesh. [`fof`] groups particles. [`bound`] removes unbound members and measures the rest.
+//! [`gas`]
 //! measures the gas of clumps. [`sky`] places pixels on the sky. [`trees`] links objects of consecutive outputs.
 //!
 //! Terms: a *cell* is a cube of the octree, an *oct* the eight children of a cell, a *level* the depth of a cell. A *brick*
@@ -12,8 +13,9 @@
 //! ends at one peak. A *saddle* joins two patches. A *clump* is a union of patches left by noise removal, a *halo* a
 //! union of clumps above the saddle threshold.
 //!
-//! What it does not know: threads, files, the clock, and of ranks no more than the number of a peak's owner. There is no
-//! unsafe code. Functions work on borrowed slices (of atomics where several callers share them). Once a mesh and its
+//! It does not use threads, files, or clocks, and of ranks only the number of a peak's owner. There is no
+//! unsafe code. Functions work on borrowed slices (of atomics where several callers share them). Once a mesh
+//! and its
 //! densities are validated, nothing here fails. All comparisons of cells use the total order (density, cell index), where
 //! the index order of a mesh is the order of (level, Morton key). No sum depends on the order of its terms.
 #![cfg_attr(

@@ -1,6 +1,6 @@
 //! Vector code for the processor that the program runs on.
 //!
-//! It knows nothing of what is computed.
+//! It does not depend on what is computed.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Atomics under one name: the machine's, or loom's, which tries every interleaving of threads (`--cfg loom`, see
-//! `tests/loom.rs` of this crate).
+//! Atomics: those of the standard library, or those of loom, which tries every interleaving of threads
+//! (`--cfg loom`, see `tests/loom.rs` of this crate).
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};

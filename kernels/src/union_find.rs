@@ -1,7 +1,8 @@
 //! Union-find: which set is an entry in?
 //!
-//! Every entry points to another entry of its set, and the root points to itself. The module holds the one search for
-//! a root; callers decide which root survives a union. It knows nothing of cells, peaks or particles.
+//! Every entry points to another entry of its set, and the root points to itself. The module has the one
+//! search for a root; callers decide which root survives a union. It does not depend on cells, peaks or
+//! particles.
 
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 

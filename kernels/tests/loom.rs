@@ -1,9 +1,9 @@
-//! The lock-free parts under every order in which two threads can meet, stale reads among them:
+//! The lock-free parts under every interleaving of two threads, including stale reads:
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test --release -p inselberg-kernels --test loom
 //!
-//! Held to: a chain ends where it ended before anyone touched it, whoever shortens it meanwhile; and
-//! of all candidates for a densest neighbour the greatest stays; and no union of two sets is lost.
+//! The models check that a chain keeps its end while any thread shortens it, that the greatest of all
+//! candidates for a densest neighbour remains, and that no union of two sets is lost.
 #![cfg(loom)]
 
 use inselberg_kernels::fof::union::union;

@@ -1,8 +1,8 @@
 //! A backend that misbehaves as much as the contract allows: a test tool.
 //!
-//! It holds messages back, lets later ones overtake, says that nothing has come although something
-//! has, and gives its core away, all from a seed. A message that the backend inside has handed out may
-//! count as here in part for a while: its sender counts it as received, and [`Transport::is_receiving`] says so.
+//! From a seed, it delays messages, lets later ones overtake, hides messages that have arrived, and yields
+//! its core. A message that the inner backend has returned may count as partly received for a while: its
+//! sender counts it as received, and [`Transport::is_receiving`] is true.
 
 #[cfg(feature = "mpi")]
 use super::mpi::HostComm;
@@ -10,7 +10,7 @@ use super::{Backend, Finding, RankState, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::time::{Duration, Instant};
 
-/// Another backend, made unpleasant.
+/// Another backend that is disturbed.
 #[derive(Debug)]
 pub(crate) struct Chaos {
     inner: Box<Backend>,
@@ -18,11 +18,11 @@ pub(crate) struct Chaos {
     n_ranks: usize,
     random: ChaosRandom,
     held: Vec<Held>,
-    /// Messages that are here in part, as it were.
+    /// Messages that count as partly received.
     begun: Vec<(Tag, (Rank, Vec<u8>))>,
-    /// How long a message is on its way at least.
+    /// The least time that a message takes.
     delay: Duration,
-    /// Whether it may have hidden something since the last rest.
+    /// Whether it may have hidden something since the last call of `park`.
     hid: bool,
 }
 
@@ -57,7 +57,7 @@ impl ChaosRandom {
 }
 
 impl Chaos {
-    /// `inner`, made unpleasant by `seed`, differently on every rank; no message comes before `delay`.
+    /// Disturbs `inner` as `seed` says, differently on every rank. No message arrives before `delay`.
     pub fn new(mut inner: Backend, seed: u64, delay: Duration) -> Self {
         let (rank, n_ranks) = (inner.transport().rank(), inner.transport().n_ranks());
         let random = ChaosRandom(seed ^ u64::from(rank.0).wrapping_mul(0xd134_2543_de82_ef95));
@@ -88,7 +88,7 @@ impl Chaos {
         if self.random.one_in(2) { Ok(()) } else { self.release(1) }
     }
 
-    /// Sends up to `n` of the held messages on that are due, in any order.
+    /// Sends up to `n` of the due messages, in any order.
     fn release(&mut self, n: usize) -> Result<()> {
         let now = Instant::now();
         for _ in 0..n {

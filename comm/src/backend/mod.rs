@@ -1,6 +1,6 @@
-//! How do ranks exchange messages? A closed set of ways, one file each.
+//! How do ranks exchange messages? There is a closed set of backends, one file each.
 //!
-//! A backend sends and receives bytes; it does not know collectives or exchanges, which are written once on top of
+//! A backend only sends and receives bytes. Collectives and exchanges are written once, on top of
 //! [`Transport`]. Two backends wrap another one: `chaos` delays messages, and `traced` records them.
 
 pub(crate) mod chaos;
@@ -21,9 +21,9 @@ pub(crate) enum Backend {
     Solo(solo::Solo),
     /// Ranks as threads.
     Threads(Box<threads::Threads>),
-    /// One that misbehaves on purpose.
+    /// A backend that misbehaves on purpose.
     Chaos(chaos::Chaos),
-    /// One that is watched.
+    /// A backend that is traced.
     Traced(traced::Traced),
     /// Ranks as processes of a program that runs MPI itself.
     #[cfg(feature = "mpi")]
@@ -38,7 +38,7 @@ impl Backend {
         Self::Solo(solo::Solo::default())
     }
 
-    /// The backend, to ask it something.
+    /// The backend, for queries.
     pub fn look(&self) -> &dyn Transport {
         match self {
             Self::Solo(solo) => solo,

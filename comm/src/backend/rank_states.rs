@@ -22,7 +22,7 @@ struct SameState {
     place: String,
     /// First and last ranks of stretches.
     runs: Vec<[u32; 2]>,
-    /// All ranks there, those beyond the stretches among them.
+    /// Number of ranks there, including those that `stretches` does not list.
     n: u64,
 }
 
@@ -49,7 +49,7 @@ impl RankStates {
 /// Between processes.
 #[cfg(any(feature = "mpi", test))]
 impl RankStates {
-    /// Adds what is known of further ranks.
+    /// Adds the state of further ranks.
     pub fn merge(&mut self, other: Self) {
         other.groups.into_iter().for_each(|group| self.join(group));
         self.elsewhere += other.elsewhere;

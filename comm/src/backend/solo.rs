@@ -1,4 +1,4 @@
-//! One rank, nobody to talk to.
+//! One rank without others.
 
 use super::{Finding, RankState, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result};

@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest sleep of a rank between two looks at the others, where there are no more than [`FEW`].
+/// Longest sleep of a rank between two checks of the others, for at most [`FEW`] ranks.
 const LONGEST_PARK: Duration = Duration::from_millis(200);
-/// Ranks of which all can look at all others that often.
+/// With more ranks than this, each rank checks the others less often.
 const FEW: usize = 256;
 
-/// What the ranks share.
+/// The state that the ranks share.
 #[derive(Debug)]
 pub(crate) struct World {
     mailboxes: Vec<Mailbox>,
@@ -21,7 +21,7 @@ pub(crate) struct World {
     failed: Mutex<Option<(u64, CommError)>>,
     /// Whether `failed` holds an error.
     has_failed: AtomicBool,
-    /// Of the ranks that ended, the one with the fewest finished calls: that number, and who.
+    /// The ended rank with the fewest finished calls: that number, and the rank.
     left: Mutex<Option<(u64, Rank)>>,
     recovery: Mutex<Recovery>,
     recovered: Condvar,
@@ -32,18 +32,18 @@ pub(crate) struct World {
 struct Recovery {
     /// Ranks that wait for the others.
     n_waiting: usize,
-    /// Recoveries that are over.
+    /// Number of finished recoveries.
     n_done: u64,
     /// Why no recovery can succeed any more.
     lost: Option<CommError>,
 }
 
-/// What others may touch of a rank.
+/// The part of a rank that other ranks access.
 #[derive(Debug, Default)]
 struct Mailbox {
     inbox: Mutex<MailQueue>,
     condvar: Condvar,
-    /// Synchronous messages of this rank that were not handed out yet.
+    /// Number of this rank's synchronous messages that were not received yet.
     unmatched: AtomicUsize,
     /// Signs of life.
     signs: Pulse,
@@ -53,7 +53,7 @@ struct Mailbox {
 #[derive(Debug, Default)]
 struct MailQueue {
     messages: Vec<Envelope>,
-    /// Reasons to wake that there have been.
+    /// Number of wake-ups so far.
     wakeups: u64,
     asleep: bool,
 }
@@ -73,13 +73,13 @@ pub(crate) struct Threads {
     rank: Rank,
     /// Messages taken out of the mailbox, by tag.
     sorted: [VecDeque<Envelope>; Tag::N],
-    /// Rings up to the last rest.
+    /// Number of wake-ups until the last `park`.
     wakeups_seen: u64,
     place: RankState,
 }
 
 impl World {
-    /// A world of `n_ranks` that nobody has entered yet.
+    /// A world of `n_ranks` ranks that have not started yet.
     pub fn new(n_ranks: usize) -> Arc<Self> {
         Arc::new(Self {
             mailboxes: (0..n_ranks).map(|_| Mailbox::default()).collect(),
@@ -91,8 +91,8 @@ impl World {
         })
     }
 
-    /// Fails call number `finished` and all later ones on all ranks, unless an earlier call has failed, and wakes everyone.
-    /// Gives the error of that call.
+    /// Fails call number `finished` and all later ones on all ranks, unless an earlier call has failed, and
+    /// wakes all ranks. Returns the error of that call.
     pub fn fail(&self, finished: u64, error: CommError) -> CommError {
         let mut failed = lock(&self.failed);
         if let Some((at, first)) = &*failed
@@ -109,7 +109,7 @@ impl World {
         error
     }
 
-    /// A rank ends in good order.
+    /// Records that a rank ended without a failure.
     pub fn leave(&self, rank: Rank, finished: u64) {
         let mut left = lock(&self.left);
         if left.is_none_or(|least| (finished, rank) < least) {
@@ -121,7 +121,7 @@ impl World {
         self.recovered.notify_all();
     }
 
-    /// Waits until all ranks are here. The last one discards all messages and the error meanwhile.
+    /// Waits until all ranks have called it. The last one discards all messages and the error.
     fn recover(&self, call: &'static str, within: Duration) -> Result<()> {
         let mut recovery = lock(&self.recovery);
         let number = recovery.n_done;
@@ -146,7 +146,7 @@ impl World {
         Err(error)
     }
 
-    /// As if nothing had been sent. No rank is in a call.
+    /// Discards all messages. No rank may be in a call.
     fn reset(&self) {
         for mailbox in &self.mailboxes {
             lock(&mailbox.inbox).messages.clear();
@@ -156,7 +156,7 @@ impl World {
         self.has_failed.store(false, Ordering::Release);
     }
 
-    /// The error that names a rank that left, if one did, and the number of calls that it finished.
+    /// If a rank has ended: the error that names it, and the number of calls that it finished.
     fn left_error(&self) -> Option<(u64, CommError)> {
         let (at, rank) = (*lock(&self.left))?;
         let stage = lock(&self.mailboxes[rank.at()].place).stage.to_string();
@@ -174,7 +174,7 @@ impl World {
         }
     }
 
-    /// A rank that left before call number `finished` will never come to it.
+    /// A rank that ended before call number `finished` will never make it.
     fn check_left(&self, finished: u64) -> Result<()> {
         match self.left_error() {
             Some((at, error)) if at <= finished => Err(self.fail(at, error)),
@@ -220,7 +220,7 @@ impl Threads {
         Ok(())
     }
 
-    /// How long a rank sleeps. Each look at all others takes the longer the more they are, and so do the looks of all.
+    /// How long a rank sleeps. A check of all others takes longer with more ranks, so checks become rarer.
     fn nap(&self, at_most: Duration) -> Duration {
         at_most.min(LONGEST_PARK) * (self.world.mailboxes.len() / FEW).max(1) as u32
     }

@@ -1,4 +1,4 @@
-//! A backend that notes what the one inside does: the calls of this rank, and every message.
+//! A backend that records the calls and messages of the inner backend.
 
 #[cfg(feature = "mpi")]
 use super::mpi::HostComm;
@@ -6,7 +6,7 @@ use super::{Backend, Finding, RankState, Tag, Transport};
 use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::time::{Duration, Instant};
 
-/// Something that a rank did, for a trace.
+/// An event of a rank, for a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageTrace {
     /// A collective call.
@@ -40,7 +40,7 @@ pub enum MessageTrace {
     },
 }
 
-/// Another backend, watched.
+/// Another backend that is traced.
 #[derive(Debug)]
 pub(crate) struct Traced {
     inner: Box<Backend>,
@@ -50,17 +50,17 @@ pub(crate) struct Traced {
 }
 
 impl Traced {
-    /// `inner`, watched from now on.
+    /// Traces `inner` from now on.
     pub fn new(inner: Backend) -> Self {
         Self { inner: Box::new(inner), notes: Vec::new(), open: None }
     }
 
-    /// The other backend again.
+    /// The inner backend.
     pub fn into_inner(self) -> Backend {
         *self.inner
     }
 
-    /// What was noted so far.
+    /// The events so far.
     pub fn notes(&self) -> &[MessageTrace] {
         &self.notes
     }
@@ -113,7 +113,7 @@ impl Transport for Traced {
         self.inner.transport().progress_signs()
     }
 
-    /// The endpoint stands in a call from its begin to its end.
+    /// The endpoint is in a call from its begin to its end.
     fn set_location(&mut self, place: RankState) {
         if let Some((RankState { stage, call, .. }, begin)) = self.open.take() {
             self.notes.push(MessageTrace::Call { stage, call, begin, took: begin.elapsed() });

@@ -1,4 +1,4 @@
-//! What can a backend do? The few operations on which all calls rest.
+//! Which operations must a backend have? All calls are built from these few.
 
 #[cfg(feature = "mpi")]
 use super::mpi::HostComm;
@@ -7,7 +7,7 @@ use crate::{CommError, Pulse, Rank, Result, ThreadLevel};
 use std::fmt;
 use std::time::Duration;
 
-/// What a message is for. Each kind has two tags, which consecutive rounds use in turn.
+/// The purpose of a message. Each kind has two tags, which consecutive rounds use in turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
     /// From a child to its parent in the tree.
@@ -16,11 +16,11 @@ pub(crate) enum Channel {
     Down,
     /// Records of a sparse exchange.
     Data,
-    /// Records between ranks that know of each other.
+    /// Records between ranks that know each other as neighbours.
     Neighbour,
 }
 
-/// What a receiver asks for: a kind, and whether the round has an even or an odd number.
+/// The tag of a message: its kind, and whether its round has an even or an odd number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag(u8);
 
@@ -39,7 +39,7 @@ impl Tag {
     }
 }
 
-/// Where a rank stands.
+/// The location of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct RankState {
     /// The stage that was named last.
@@ -60,13 +60,14 @@ impl fmt::Display for RankState {
     }
 }
 
-/// What a backend can do. Nothing here waits but [`Transport::park`], and that not for long.
+/// The operations of a backend. Only [`Transport::park`] waits, and only briefly.
 ///
-/// A message is handed out once, in full, to the rank and for the tag it was sent to. Order is kept
-/// between no two messages. When a rank fails, the others get an error from any operation of a collective call that the failed
+/// Each message is received once, in full, by its destination and with its tag. The order of messages is not
+/// preserved. When a rank fails, the others get an error from any operation of a collective call that the
+/// failed
 /// rank has not finished.
 pub(crate) trait Transport: fmt::Debug {
-    /// Which rank this is.
+    /// The number of this rank.
     fn rank(&self) -> Rank;
 
     /// Number of ranks.
@@ -75,36 +76,36 @@ pub(crate) trait Transport: fmt::Debug {
     /// Starts a message to another rank.
     fn send(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()>;
 
-    /// Starts a message that counts as [`Transport::pending`] until `to` has been handed it, or [`Transport::is_receiving`]
-    /// it.
+    /// Starts a message that counts as [`Transport::pending`] until `to` has received it, at least in part
+    /// ([`Transport::is_receiving`]).
     fn send_synchronous(&mut self, to: Rank, tag: Tag, bytes: Vec<u8>) -> Result<()>;
 
-    /// Number of started messages that still need this rank: not yet on their way, or synchronous and
-    /// not yet received, or begun to be.
+    /// Number of started messages that still need this rank: those not yet sent, and synchronous ones of
+    /// which nothing is received yet.
     fn pending(&mut self) -> Result<usize>;
 
-    /// The next message with `tag`, if one is here.
+    /// The next message with `tag`, if one has arrived.
     fn receive(&mut self, tag: Tag) -> Result<Option<(Rank, Vec<u8>)>>;
 
-    /// Whether a part of a message with `tag` is here, so that [`Transport::receive`] will hand it out.
+    /// Whether a part of a message with `tag` has arrived, so that [`Transport::receive`] will return it.
     fn is_receiving(&self, _tag: Tag) -> bool {
         false
     }
 
-    /// Sleeps until something may have changed since the last rest began, or for `at_most`; longer where very many ranks
-    /// would only look at each other.
+    /// Sleeps until something may have changed since the last call, or for `at_most`. With very many ranks it
+    /// may sleep longer.
     fn park(&mut self, at_most: Duration) -> Result<()>;
 
-    /// A count that changes with every sign of life of the job that can be seen from here.
+    /// A count that changes with every visible sign of life of the job.
     fn progress_signs(&mut self) -> u64;
 
-    /// Says where this rank stands.
+    /// Sets the location of this rank.
     fn set_location(&mut self, place: RankState);
 
-    /// What to make of nothing having moved here for `idle`, which is at least `patience`.
+    /// Finds out why nothing has moved here for `idle`, which is at least `patience`.
     fn probe_stall(&mut self, patience: Duration, idle: Duration) -> Finding;
 
-    /// Messages that this rank sent to learn or say where ranks stand.
+    /// Number of messages that this rank sent for the watchdog.
     fn watch_messages(&self) -> u64 {
         0
     }
@@ -112,24 +113,23 @@ pub(crate) trait Transport: fmt::Debug {
     /// The handle whose beats count as signs of life.
     fn pulse(&self) -> Pulse;
 
-    /// Does `clean` before this process ends by itself, if an end of the job does that here.
+    /// Calls `clean` before this process ends by itself, if a failure of the job ends processes here.
     fn before_end(&mut self, clean: Box<dyn FnOnce() + Send>) {
         drop(clean);
     }
 
-    /// Fails the present call and all later ones on all ranks with `error`, or with an earlier one, which is given back.
-    /// [`Transport::park`] says so on the other ranks, if no other operation does.
+    /// Fails the present call and all later ones on all ranks with `error`, or with an earlier error. Returns
+    /// that error. On the other ranks, [`Transport::park`] returns it, if no other operation does.
     fn abort(&mut self, error: CommError) -> CommError;
 
-    /// Collective, on ranks that have failed: discards all messages and forgets the failure. It is over on no rank before
-    /// every rank has begun it. A backend whose failures end the process has nothing to recover.
-    ///
-    /// An error is for good: every later recovery gives one at once.
+    /// Collective, on ranks that have failed: discards all messages and forgets the failure. No rank returns
+    /// before every rank has begun it. A backend whose failures end the process has nothing to recover.
+    /// An error is final: every later recovery returns one at once.
     fn recover(&mut self, _within: Duration) -> Result<()> {
         Ok(())
     }
 
-    /// Collective: waits for all ranks and gives back what only they can give back together. No further calls.
+    /// Collective: waits for all ranks and frees their shared resources. No further calls are allowed.
     fn close(&mut self, _within: Duration) -> Result<()> {
         Ok(())
     }
@@ -140,12 +140,12 @@ pub(crate) trait Transport: fmt::Debug {
         None
     }
 
-    /// From which threads the operations may be called.
+    /// The threads that may call the operations.
     fn thread_level(&self) -> ThreadLevel {
         ThreadLevel::Multiple
     }
 
-    /// An error where the operations must not be called from this thread.
+    /// Returns an error if this thread must not call the operations.
     fn check_thread(&self) -> Result<()> {
         Ok(())
     }
@@ -154,17 +154,17 @@ pub(crate) trait Transport: fmt::Debug {
 /// Why nothing moves.
 #[derive(Debug)]
 pub(crate) enum Finding {
-    /// Something does, as others say.
+    /// Other ranks report that something has moved.
     #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "threads see it themselves"))]
     Moves,
-    /// A rank computes, and not yet for too long.
+    /// A rank computes, but not yet for too long.
     Computes,
     /// The job is to end with this.
     Stalled(CommError),
 }
 
 impl Finding {
-    /// The finding where the ranks stand at `places` and some of them, if `computing`, in no call.
+    /// The finding for ranks at `places`; if `computing`, some of them are in no call.
     pub fn new(patience: Duration, idle: Duration, computing: bool, places: impl fmt::Display) -> Self {
         let after = if computing { patience * BUSY_PATIENCE } else { patience };
         match idle < after {

@@ -1,6 +1,7 @@
 //! Which values do all ranks compute together? Barriers, reductions, sums over ranks, gathers and broadcasts.
 //!
-//! They are written once on top of [`Endpoint`], and do not know the backend. Each call goes up the tree and down again:
+//! They are written once, on top of [`Endpoint`], for every backend. Each call goes up the tree and down
+//! again:
 //! 2 (P - 1) messages in 2 log2 P steps. The order of a fold depends on the number of ranks only.
 
 pub(crate) mod tree;
@@ -14,16 +15,16 @@ use tree::{Barrier, TreeCall};
 /// How values of all ranks are reduced to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduce {
-    /// Their sum; where that is too large, the largest number there is.
+    /// Their sum, or the largest number if the sum is too large.
     Sum,
-    /// The least.
+    /// The least value.
     Min,
-    /// The greatest.
+    /// The greatest value.
     Max,
 }
 
 impl Comm {
-    /// Collective: returns on no rank before all ranks have called it.
+    /// Collective: no rank returns before all ranks have called it.
     ///
     /// # Errors
     /// When a rank fails.
@@ -75,8 +76,8 @@ impl Comm {
         self.collective(Op::SumBefore, |endpoint| sums_before(endpoint, values))
     }
 
-    /// Collective: the records of all ranks, those of rank 0 first. Every rank holds all of them, so this is for
-    /// little.
+    /// Collective: the records of all ranks, those of rank 0 first. Every rank holds all of them, so use it
+    /// only for small data.
     ///
     /// # Errors
     /// When a rank fails.
@@ -200,7 +201,7 @@ fn fold_in<T: Pod>(result: &mut [T], other: &[T], fold: impl Fn(T, T) -> T) -> R
     Ok(())
 }
 
-/// The parts of a joined message, each behind its length in bytes.
+/// The parts of a joined message; each part follows its length in bytes.
 fn unpack<T: Pod>(mut bytes: &[u8]) -> Result<Vec<Vec<T>>> {
     let mut parts = Vec::new();
     while !bytes.is_empty() {

@@ -13,7 +13,7 @@ pub(crate) struct TreeCall {
     down: Tag,
     parent: Option<Rank>,
     children: Vec<Rank>,
-    /// What each child sent up.
+    /// The message of each child.
     from_below: Vec<Option<Vec<u8>>>,
 }
 
@@ -47,7 +47,7 @@ impl TreeCall {
         Ok(Some(all.map(|bytes| bytes.expect("all children have sent theirs")).collect()))
     }
 
-    /// Sends `bytes` to the parent; without a parent, hands them back.
+    /// Sends `bytes` to the parent; without a parent, returns them.
     pub fn send_up(&self, transport: &mut dyn Transport, mut bytes: Vec<u8>) -> Result<Option<Vec<u8>>> {
         let Some(parent) = self.parent else { return Ok(Some(bytes)) };
         bytes.push(self.op as u8);

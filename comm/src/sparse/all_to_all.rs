@@ -1,11 +1,12 @@
-//! The oracle: everyone sends to everyone.
+//! The oracle: every rank sends to every rank.
 
 use crate::backend::{Channel, Tag};
 use crate::endpoint::Endpoint;
 use crate::records::Messages;
 use crate::{Rank, Result};
 
-/// Sends `parts`, ascending and without one for this rank; gives what came, empty ones among it.
+/// Sends `parts`, ascending and without one for this rank. Returns the received messages, including empty
+/// ones.
 pub(crate) fn run(endpoint: &mut Endpoint, parts: Messages) -> Result<Messages> {
     let tag = Tag::new(Channel::Data, endpoint.round());
     let (own, n_ranks) = (endpoint.rank(), endpoint.n_ranks());

@@ -1,7 +1,7 @@
 //! How do records reach a few other ranks, if no rank knows who will send to it?
 //!
-//! Sparse exchanges, by three algorithms with one contract. They are written on top of [`Endpoint`], and do not know the
-//! backend.
+//! Sparse exchanges, by three algorithms with one contract. They are written on top of [`Endpoint`], for
+//! every backend.
 
 mod all_to_all;
 mod nbx;
@@ -15,15 +15,15 @@ use bytemuck::Pod;
 /// The ways to exchange; the result is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SparseAlgorithm {
-    /// A message, if an empty one, to every rank: P (P - 1) messages. The plain way.
+    /// A message, possibly empty, to every rank: P (P - 1) messages. The simple way.
     AllToAll,
-    /// Only what there is to send, then a barrier that is entered once all of it was received:
-    /// as many messages as there are records for, and 2 (P - 1) small ones (Hoefler and others, 2010).
+    /// Only non-empty messages, and then a barrier that a rank enters once all its messages were received.
+    /// That is one message per destination, and 2 (P - 1) small ones (Hoefler and others, 2010).
     Nbx,
 }
 
 impl SparseAlgorithm {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Self; 2] = [Self::AllToAll, Self::Nbx];
 
     fn run(self, endpoint: &mut Endpoint, parts: Messages) -> Result<Messages> {
@@ -35,7 +35,7 @@ impl SparseAlgorithm {
 }
 
 impl Comm {
-    /// Collective: sends each list of records to its rank, and gives those that were sent here, by
+    /// Collective: sends each list of records to its rank. Returns the lists that were sent here, by
     /// ascending source. Lists for the same rank are joined in their order; empty ones do not arrive.
     /// A rank may send to itself. By [`SparseAlgorithm::Nbx`].
     ///
@@ -57,10 +57,10 @@ impl Comm {
         self.sparse(Op::Exchange, parts, |endpoint, parts| algorithm.run(endpoint, parts))
     }
 
-    /// Collective: [`Comm::exchange`] between ranks that know of each other: each rank sends to some
-    /// of its `neighbours` and may get something from any of them. If a is a neighbour of b, b is one
+    /// Collective: [`Comm::exchange`] between neighbours: each rank sends to some of its `neighbours` and may
+    /// receive from any of them. If a is a neighbour of b, b is one
     /// of a. One message to each neighbour, no barrier and nothing that grows with the number of
-    /// ranks; so, unlike the others, it may end here before distant ranks have begun it.
+    /// ranks; So, unlike the others, it may return here before distant ranks have begun it.
     ///
     /// # Errors
     /// When records are for a rank that is no neighbour, or a rank fails.

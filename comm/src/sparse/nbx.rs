@@ -6,7 +6,7 @@ use crate::collective::tree::Barrier;
 use crate::endpoint::{Endpoint, Op};
 use crate::records::Messages;
 
-/// Sends `parts`, none of them for this rank; gives what came.
+/// Sends `parts`, none of them for this rank. Returns the received messages.
 pub(crate) fn run(endpoint: &mut Endpoint, parts: Messages) -> Result<Messages> {
     let tag = Tag::new(Channel::Data, endpoint.round());
     for (to, bytes) in parts {
@@ -21,7 +21,7 @@ pub(crate) fn run(endpoint: &mut Endpoint, parts: Messages) -> Result<Messages> 
         all_received = all_received || transport.pending()? == 0;
         Ok((all_received && barrier.poll(transport)?).then_some(()))
     })?;
-    // The last messages may be here in part.
+    // The last messages may have arrived only in part.
     endpoint.wait(|transport| {
         take_all(transport, tag, &mut received)?;
         Ok((!transport.is_receiving(tag)).then_some(()))

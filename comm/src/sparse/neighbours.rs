@@ -5,10 +5,11 @@ use crate::endpoint::Endpoint;
 use crate::records::Messages;
 use crate::{CommError, Rank, Result};
 
-/// Sends `parts`, ascending and without one for this rank; gives what came, empty ones among it.
+/// Sends `parts`, ascending and without one for this rank. Returns the received messages, including empty
+/// ones.
 ///
-/// Distant ranks may be several calls ahead, so each message ends in the number of its call, and what
-/// comes early is kept.
+/// Distant ranks may be several calls ahead. So each message ends with the number of its call, and early
+/// messages are kept.
 pub(crate) fn run(endpoint: &mut Endpoint, neighbours: &[Rank], parts: Messages) -> Result<Messages> {
     let own = endpoint.rank();
     let mut wanted: Vec<Rank> = neighbours.iter().copied().filter(|n| *n != own).collect();
@@ -51,7 +52,7 @@ fn send(endpoint: &mut Endpoint, wanted: &[Rank], parts: Messages) -> Result<()>
     }
 }
 
-/// The call that a message is of, and the message without that.
+/// The number of the call of a message, and the message without it.
 fn numbered(from: Rank, mut bytes: Vec<u8>) -> Result<(u64, (Rank, Vec<u8>))> {
     let Some((_, number)) = bytes.split_last_chunk::<8>() else {
         return Err(mismatch(format!("{from} sent a message without a number")));

@@ -1,4 +1,4 @@
-//! Random calls, in which random ranks fail.
+//! Random calls in which random ranks fail.
 
 use super::mixed;
 use inselberg_comm::{Comm, CommError, Rank, Reduce, Result, SparseAlgorithm};
@@ -13,8 +13,8 @@ impl Draws {
     }
 }
 
-/// Calls that all ranks draw alike, of up to `longest` records, until one fails. The ranks that fail, and where, are drawn
-/// as well: one in three times it is a single rank.
+/// Calls of up to `longest` records, which all ranks draw from the same seed, until one fails. The failing
+/// ranks and their calls are drawn as well. In one of three cases a single rank fails.
 pub fn call_until_a_rank_fails(comm: &Comm, seed: u64, longest: u64) -> CommError {
     let (rank, n) = (u64::from(comm.rank().0), comm.n_ranks() as u64);
     let mut draws = Draws(seed);

@@ -1,4 +1,4 @@
-//! What the tests of the ranks share: worlds to loop over, and patterns with their answers.
+//! Shared by the tests of the ranks: worlds to loop over, and patterns with their answers.
 #![allow(dead_code)]
 
 pub mod failures;
@@ -11,24 +11,24 @@ pub fn builders(n_ranks: usize, seed: Option<u64>) -> Vec<CommBuilder> {
     ranks.map(|b| if let Some(seed) = seed { b.chaos(seed) } else { b }).collect()
 }
 
-/// Who sends how many records to whom.
+/// Which rank sends how many records to which rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     /// Nothing at all.
     Empty,
-    /// Everyone to itself.
+    /// Each rank to itself.
     ToSelf,
-    /// Everyone to rank 0.
+    /// All ranks to rank 0.
     ToOne,
-    /// Rank 0 to everyone.
+    /// Rank 0 to all ranks.
     FromOne,
-    /// Everyone to the next, much.
+    /// Each rank to the next one, large messages.
     Ring,
     /// To a few ranks, drawn from a seed.
     Random(u64),
 }
 
-/// Every kind of pattern.
+/// All kinds of patterns.
 pub fn patterns(seed: u64) -> [Pattern; 6] {
     use Pattern::*;
     [Empty, ToSelf, ToOne, FromOne, Ring, Random(seed)]
@@ -61,13 +61,13 @@ impl Pattern {
         }
     }
 
-    /// What `from` sends to `to` in a round.
+    /// The records that `from` sends to `to` in a round.
     fn records(self, from: usize, to: usize, n_ranks: usize, round: u64) -> Vec<[u64; 3]> {
         let n = self.n_records(from, to, n_ranks) as u64;
         (0..n).map(|i| [(from * n_ranks + to) as u64, round, mixed(i ^ round)]).collect()
     }
 
-    /// What `from` sends, in two lists for some ranks, in descending order.
+    /// The records that `from` sends, in two lists for some ranks, in descending order.
     pub fn sent(self, from: usize, n_ranks: usize, round: u64) -> Vec<(Rank, Vec<[u64; 3]>)> {
         let mut parts = Vec::new();
         for to in (0..n_ranks).rev() {
@@ -78,7 +78,7 @@ impl Pattern {
         parts
     }
 
-    /// What `to` must get.
+    /// The records that `to` must receive.
     pub fn expected(self, to: usize, n_ranks: usize, round: u64) -> Vec<(Rank, Vec<[u64; 3]>)> {
         let parts = (0..n_ranks).map(|from| (Rank(from as u32), self.records(from, to, n_ranks, round)));
         parts.filter(|part| !part.1.is_empty()).collect()
@@ -112,7 +112,7 @@ pub fn exchange_everything(comm: &Comm, seed: u64) {
     }
 }
 
-/// Every collective, with what it must give.
+/// Every collective, with its expected result.
 pub fn collect_everything(comm: &Comm) {
     use inselberg_comm::Reduce;
     let (rank, n) = (comm.rank().at() as u64, comm.n_ranks() as u64);

@@ -151,9 +151,8 @@ pub struct Unbinder<'a> {
 impl Unbinder<'_> {
     /// The clump to which each clump of a halo hands its losers; `None` for the first central. `clumps` has the main one first.
     pub fn parents(&self, clumps: &[HaloClump]) -> Vec<Option<u32>> {
-        let place = |id: u64| clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0) as u32;
-        let by_density = clumps.iter().map(|clump| (clump.id != clump.halo).then(|| place(clump.parent)));
-        let by_density: Vec<Option<u32>> = by_density.collect();
+        let parent_of = |clump: &HaloClump| (clump.id != clump.halo).then(|| place_of(clumps, clump.parent));
+        let by_density: Vec<Option<u32>> = clumps.iter().map(parent_of).collect();
         let masses: Vec<f64> = clumps.iter().map(|clump| clump.mass).collect();
         match heaviest(&masses).filter(|_| self.follows_mass()) {
             Some(central) => turned(&by_density, central),
@@ -215,6 +214,12 @@ impl Unbinder<'_> {
     }
 }
 
+/// The place of a clump among those of a halo, which ascend by identifier. A clump that is not listed counts as
+/// the main clump, which is the first.
+fn place_of(clumps: &[HaloClump], id: u64) -> u32 {
+    clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0) as u32
+}
+
 /// The clump that merges into no other one.
 pub fn root_of(parents: &[Option<u32>]) -> usize {
     parents.iter().position(Option::is_none).expect("a tree has a root")
@@ -228,25 +233,40 @@ struct HaloTask<'a> {
 }
 
 impl HaloTask<'_> {
+    /// Unbinds the halo as a whole, then each of its clumps. Returns the rows of both.
+    ///
+    /// ```text
+    /// particles --> members --------+--> whole halo --+--> row of the halo
+    /// clumps -----> parents, centres +      |
+    ///                                +--> tree --> bound members of each clump --> rows of clumps
+    /// ```
     fn unbind(&self, scratch: &mut UnbindScratch) -> Result<BoundHaloes, MemberError> {
         let members = HaloMembers::in_blocks(self.member_columns(), self.unbinder.spanning.block)?;
-        let place = |id: u64| self.clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
-        // The particles of a clump that is not listed belong to the main clump.
-        let clump_of: Vec<u32> =
-            members.entries().iter().map(|i| place(self.particles[*i as usize].clump) as u32).collect();
-        let (parent, centre) = (self.unbinder.parents(self.clumps), self.shell_centres(&members));
-        let whole = self.whole(&members, &parent, scratch);
-        let bound = whole.as_ref().map(|whole| &whole.bound);
-        let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre, whole: bound };
-        let found = self.bound_hierarchy(&members, &tree, scratch);
-        let mut bound = BoundHaloes::default();
-        self.append_clumps(&members, &tree, &found, &mut bound);
-        self.append_halo(&members, whole.as_ref(), &mut bound);
-        Ok(bound)
+        let parent = self.unbinder.parents(self.clumps);
+        let whole = self.unbind_whole(&members, &parent, scratch);
+
+        let tree = ClumpTree {
+            clump_of: &self.clump_of_members(&members),
+            parent: &parent,
+            centre: &self.shell_centres(&members),
+            whole: whole.as_ref().map(|whole| &whole.bound),
+        };
+        let found = self.unbind_clumps(&members, &tree, scratch);
+
+        let mut rows = BoundHaloes::default();
+        self.append_clumps(&members, &tree, &found, &mut rows);
+        self.append_halo(&members, whole.as_ref(), &mut rows);
+        Ok(rows)
     }
 
-    /// What is bound to each clump.
-    fn bound_hierarchy(
+    /// The place of the clump of each member.
+    fn clump_of_members(&self, members: &HaloMembers) -> Vec<u32> {
+        let clump_of = |entry: &u32| place_of(self.clumps, self.particles[*entry as usize].clump);
+        members.entries().iter().map(clump_of).collect()
+    }
+
+    /// Unbinds each clump. If the heaviest one is not the root of the tree, it also gets the unbound members.
+    fn unbind_clumps(
         &self,
         members: &HaloMembers,
         tree: &ClumpTree,
@@ -289,9 +309,9 @@ impl HaloTask<'_> {
         }
     }
 
-    /// What is bound to the halo as a whole. Its candidates are those of all its clumps. `None` where that is what is bound to its
-    /// one clump.
-    fn whole(
+    /// Unbinds the halo as a whole, with the members of all its clumps as candidates. `None` if it has only one
+    /// clump, or the rules have no such step.
+    fn unbind_whole(
         &self,
         members: &HaloMembers,
         parent: &[Option<u32>],

@@ -42,47 +42,63 @@ impl Counts {
         [self.test_cells, self.ghost_tests, self.neighbours, self.active, self.ghosts, self.sparse]
     }
 
-    fn new(list: &[u64]) -> Self {
+    fn from_list(list: &[u64]) -> Self {
         let [test_cells, ghost_tests, neighbours, active, ghosts, sparse] = std::array::from_fn(|i| list[i]);
         Self { test_cells, ghost_tests, neighbours, active, ghosts, sparse }
+    }
+
+    /// The counts of this rank. Its test cells include ghosts.
+    fn of_rank(links: &TestLinks, n_test_cells: usize, peaks: &PeakComm, n_contacts: usize) -> Self {
+        let n_ghost_tests = links.shared.len();
+        let n_active = peaks.own.len();
+        Self {
+            test_cells: (n_test_cells - n_ghost_tests) as u64,
+            ghost_tests: n_ghost_tests as u64,
+            neighbours: links.shared.links().len() as u64,
+            active: n_active as u64,
+            ghosts: (peaks.n_slots() - n_active) as u64,
+            sparse: 2 * n_contacts as u64,
+        }
+    }
+
+    /// Active and ghost peaks.
+    fn peaks(&self) -> u64 {
+        self.active + self.ghosts
     }
 }
 
 impl Balance {
-    /// Collective: from the number of test cells on this rank, with ghosts, and the number of contacts kept.
+    /// Collective: sums and maxima of the counts over all ranks. This rank has `n_test_cells` test cells,
+    /// including ghosts, and keeps `n_contacts` contacts.
     ///
     /// # Errors
     /// When another rank fails.
     pub fn new(
         links: &TestLinks,
-        n_tests: usize,
+        n_test_cells: usize,
         peaks: &PeakComm,
         n_contacts: usize,
         comm: &Comm,
     ) -> Result<Self, CommError> {
-        let own = Counts {
-            test_cells: (n_tests - links.shared.len()) as u64,
-            ghost_tests: links.shared.len() as u64,
-            neighbours: links.shared.links().len() as u64,
-            active: peaks.own.len() as u64,
-            ghosts: (peaks.n_slots() - peaks.own.len()) as u64,
-            sparse: 2 * n_contacts as u64,
-        };
-        let mut most = own.list().to_vec();
-        most.push(peaks.n_slots() as u64);
-        let most = comm.all_reduce_counts(&most, Reduce::Max)?;
+        let own = Counts::of_rank(links, n_test_cells, peaks, n_contacts);
+        // The rank with the most peaks need not have the most active ones, nor the most ghosts.
+        let counts_and_peaks = [own.list().as_slice(), &[own.peaks()]].concat();
+        let maxima = comm.all_reduce_counts(&counts_and_peaks, Reduce::Max)?;
+        let (most_peaks, most) = maxima.split_last().expect("one maximum per value");
+        let sums = comm.all_reduce_counts(&own.list(), Reduce::Sum)?;
+        let most_ghosts_over_active = comm.all_max(&[ratio(own.ghosts, own.active)])?[0];
         Ok(Self {
             n_ranks: comm.n_ranks() as u64,
-            sum: Counts::new(&comm.all_reduce_counts(&own.list(), Reduce::Sum)?),
-            most: Counts::new(&most),
-            most_peaks: most[6],
-            most_ghosts_over_active: comm.all_max(&[ratio(own.ghosts, own.active)])?[0],
+            sum: Counts::from_list(&sums),
+            most: Counts::from_list(most),
+            most_peaks: *most_peaks,
+            most_ghosts_over_active,
         })
     }
 
     /// Maximum over mean of the peaks per rank.
     pub fn load_imbalance(&self) -> f64 {
-        ratio(self.most_peaks * self.n_ranks, self.sum.active + self.sum.ghosts)
+        ratio(self.most_peaks * self.n_ranks, self.sum.peaks())
     }
 
     /// Maximum over mean of the test cells per rank.
@@ -97,7 +113,7 @@ impl Balance {
 
     /// Entries of the sparse matrix over peaks.
     pub fn connectivity(&self) -> f64 {
-        ratio(self.sum.sparse, self.sum.active + self.sum.ghosts)
+        ratio(self.sum.sparse, self.sum.peaks())
     }
 }
 

@@ -4,7 +4,7 @@ use crate::graph::{By, TaskGraph};
 use std::fmt::Write;
 
 impl TaskGraph {
-    /// The graph in the dot language, a cluster a stage: `dot -Tsvg`.
+    /// The graph in the dot language, with one cluster per stage: `dot -Tsvg`.
     pub fn to_dot(&self, name: &str) -> String {
         let mut text =
             format!("digraph \"{}\" {{\n  rankdir=LR;\n  node [shape=box];\n", name.replace('"', "'"));

@@ -6,14 +6,14 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StageId(pub(crate) u32);
 
-/// Who runs the tasks of a stage.
+/// Which threads run the tasks of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     /// Any worker.
     Workers,
     /// The thread that called [`TaskGraph::run`](crate::TaskGraph::run).
     Caller,
-    /// Nobody: a join of others.
+    /// No thread: a join of other tasks.
     Nobody,
 }
 
@@ -65,7 +65,7 @@ impl GraphBuilder {
         self.add(name, By::Caller, [cost])
     }
 
-    /// Sets how many bytes of memory each task of `stage` is the first to touch. For the tally only.
+    /// Sets how many bytes of memory each task of `stage` is the first to touch. Only for the tally.
     pub fn first_touch(&mut self, stage: StageId, bytes: impl IntoIterator<Item = u64>) {
         self.touched.push((stage, bytes.into_iter().collect()));
     }
@@ -205,7 +205,7 @@ impl TaskGraph {
         self.needs.is_empty()
     }
 
-    /// The cost of all tasks, each with 1 added, so that there is progress in stages without costs.
+    /// The cost of all tasks, each increased by 1, so that stages without costs show progress.
     pub fn total_cost(&self) -> u64 {
         (0..self.len() as u32).map(|task| self.cost(task)).sum()
     }
@@ -224,8 +224,8 @@ impl TaskGraph {
         &self.stages[self.stage_of[task as usize] as usize]
     }
 
-    /// The key by which tasks are taken, the greatest first: the path to the end, to its first two
-    /// binary digits. Tasks that are about as urgent stay in the order of their numbers, which is the order of their memory.
+    /// The key by which tasks are taken, the greatest first: the two leading binary digits of the path to the
+    /// end. Tasks of similar urgency stay in the order of their numbers, which is the order of their memory.
     pub(crate) fn urgency(&self, task: u32) -> u64 {
         let path = self.priority[task as usize];
         let top = path.checked_ilog2().unwrap_or(0);

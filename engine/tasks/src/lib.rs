@@ -4,7 +4,7 @@
 //! times, each time with other [`TaskFns`]: the functions of its stages. A [`ThreadPool`] is a number of workers and
 //! their places on the machine.
 //!
-//! This crate knows no physics, no cells, no ranks and no files, and has no `unsafe`. A task runs once (or until it
+//! This crate contains no physics, cells, ranks or files, and no `unsafe`. A task runs once (or until it
 //! returns [`TaskStep::Done`]), after every task that it depends on, and sees their writes. No result of a task may
 //! depend on the worker that runs it. `README.md` describes the protocol.
 #![cfg_attr(

@@ -2,8 +2,9 @@
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test --release -p inselberg-tasks --lib
 //!
-//! The code is that of every run; only the lock-free deque is replaced by what it promises. Held to: a run
-//! ends (loom reports threads that wait for ever), every task runs once, and sees what it waited for.
+//! The code is that of every run; only the lock-free deque is replaced by a model of its contract. The model
+//! checks that a run ends (loom reports threads that wait forever), that every task runs once, and that it
+//! sees the writes of its dependencies.
 
 use crate::run::GraphRun;
 use crate::sleep::Sleep;
@@ -48,7 +49,7 @@ fn a_diamond_runs_once_and_in_order() {
         builder.after(c, b);
         let done: Arc<[[AtomicU32; 2]; 3]> = Arc::default();
         let body = move |stage: u32, item: u32| {
-            // Relaxed: it is the scheduler that must make them seen.
+            // Relaxed: the scheduler must make them visible.
             let seen = |s: usize| done[s].iter().map(|d| d.load(Relaxed)).sum::<u32>();
             assert!(stage == 0 || seen(stage as usize - 1) == stage);
             done[stage as usize][item as usize].store(1, Relaxed);
@@ -79,7 +80,7 @@ fn a_failure_ends_both() {
     });
 }
 
-/// The wake-up by itself: whoever looks and sees nothing is woken by who puts something.
+/// Only the wake-up: a thread that finds nothing is woken by a thread that adds something.
 #[test]
 fn no_wake_up_is_lost() {
     model(|| {
@@ -96,7 +97,7 @@ fn no_wake_up_is_lost() {
     });
 }
 
-/// The caller is the first worker: its task waits for one of the other worker's, and lets another go.
+/// The caller is the first worker: its task waits for a task of the other worker, and releases another one.
 #[test]
 fn a_caller_that_works_sleeps_through_nothing() {
     model(|| {
@@ -128,7 +129,7 @@ fn a_caller_that_works_sleeps_through_nothing() {
     });
 }
 
-/// Two sleepers, two things to do: neither is left.
+/// Two sleepers and two tasks: both tasks are done.
 #[test]
 fn two_are_woken_for_two_things() {
     model(|| {

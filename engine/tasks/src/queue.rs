@@ -5,27 +5,28 @@ use crate::thread_pool::Distance;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The tasks whose home is one worker, the most urgent first. Any thread may put and take.
+/// The tasks whose home is one worker, the most urgent first. Any thread may add and take tasks.
 #[derive(Debug, Default)]
 pub struct HomeTasks {
     tasks: Mutex<Tasks>,
-    /// Their number a moment ago; only the locked list is exact.
+    /// An approximate number of tasks; only the locked list is exact.
     len: AtomicUsize,
 }
 
-/// A task with its priority; the greatest is the most urgent, and of those as urgent the first in number.
+/// A task with its priority. The greatest is the most urgent; between equals, the lower number is more
+/// urgent.
 type Urgent = (u64, Reverse<u32>);
 
 #[derive(Debug, Default)]
 struct Tasks {
-    /// Those that were put many at a time, the most urgent last.
+    /// Tasks that were added in bulk, the most urgent last.
     sorted: Vec<Urgent>,
-    /// Those that were put later.
+    /// Tasks that were added later.
     heap: BinaryHeap<Urgent>,
 }
 
 impl HomeTasks {
-    /// Adds tasks with their priorities; costs a sort of them at most.
+    /// Adds tasks with their priorities. Costs at most a sort of them.
     pub fn put(&self, tasks: impl IntoIterator<Item = (u64, u32)>) {
         let mut inside = self.tasks.lock();
         let Tasks { sorted, heap } = &mut *inside;
@@ -39,7 +40,7 @@ impl HomeTasks {
         self.len.store(sorted.len() + heap.len(), SeqCst);
     }
 
-    /// The most urgent.
+    /// The most urgent task.
     pub fn take(&self) -> Option<u32> {
         if self.is_empty() {
             return None;

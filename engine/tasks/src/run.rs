@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The sleep of a worker whose only tasks returned [`TaskStep::NotYet`].
 const NAP: Duration = Duration::from_micros(50);
 
-/// The number of looks for work before a worker sleeps; it yields the core in between.
+/// How often a worker looks for work before it sleeps; it yields the core in between.
 const LOOKS: u32 = 2;
 
 /// The state that the threads of a run share.
@@ -31,12 +31,12 @@ pub(crate) struct GraphRun<'a> {
     queues: Vec<WorkerQueue>,
     /// Tasks of the caller.
     calls: HomeTasks,
-    /// The workers, and the caller after them if it is none of them.
+    /// The workers, and after them the caller if it is not a worker.
     sleep: Sleep,
-    /// Where the caller sleeps.
+    /// The sleeper index of the caller.
     caller: usize,
     ended: AtomicBool,
-    /// The first.
+    /// The first failure.
     pub failure: Mutex<Option<TaskFailure>>,
 }
 
@@ -55,7 +55,7 @@ impl Seats {
         Self(deques.into_iter().map(|deque| Mutex::new((Some(deque), WorkerTally::default()))).collect())
     }
 
-    /// Works on seat `worker`. A pool may have more threads, which an earlier run needed.
+    /// Works as `worker`. A pool may have more threads, which an earlier run needed.
     fn work(&self, run: &GraphRun, worker: usize) {
         self.work_as(run, worker, worker);
     }
@@ -75,7 +75,7 @@ impl Seats {
 
 /// The state of a worker.
 struct AtWork {
-    /// Tasks that returned `NotYet`, the next to try in front.
+    /// Tasks that returned `NotYet`; the first one is tried next.
     waiting: VecDeque<u32>,
     /// Whether it is their turn.
     is_turn: bool,
@@ -91,7 +91,7 @@ impl AtWork {
 }
 
 impl TaskGraph {
-    /// Runs every task: on the workers of `pool`, and in this thread those that are the caller's.
+    /// Runs every task on the workers of `pool`, and the caller's tasks in this thread.
     ///
     /// # Errors
     /// The first failure or panic of a task. Running tasks finish, others do not start.
@@ -116,7 +116,7 @@ impl TaskGraph {
                 (vec![worked], called)
             }
         };
-        // Workers that had nothing to do are workers as well.
+        // Workers that had nothing to do count as well.
         tally.workers.resize_with(pool.len(), WorkerTally::default);
         tally.wall = begin.elapsed();
         match run.failure.lock().take() {
@@ -159,7 +159,7 @@ impl<'a> GraphRun<'a> {
         (run, deques)
     }
 
-    /// Runs on the threads of a pool, and in this one what is the caller's.
+    /// Runs on the threads of a pool, and the caller's tasks in this thread.
     fn beside(
         &self,
         threads: &rayon_core::ThreadPool,
@@ -174,7 +174,7 @@ impl<'a> GraphRun<'a> {
         (seats.tallies(), called)
     }
 
-    /// Runs on the threads of the pool that this one belongs to, of which this one is the first worker.
+    /// Runs on the threads of the pool that this thread belongs to. This thread is the first worker.
     fn among(
         &self,
         mut deques: Vec<Deque<u32>>,
@@ -282,7 +282,7 @@ impl<'a> GraphRun<'a> {
         Served::Task
     }
 
-    /// Works as the first worker and runs the caller's tasks, by turns, until the run has ended.
+    /// Works as the first worker and runs the caller's tasks, in turn, until the run has ended.
     pub fn work_and_serve(
         &self,
         deque: &Deque<u32>,
@@ -379,7 +379,7 @@ impl<'a> GraphRun<'a> {
                     self.calls.put(self.with_priority(run));
                     self.sleep.wake(self.caller);
                 }
-                // The first tasks are handed out by no worker. A single task is taken sooner from a deque.
+                // No worker releases the first tasks. A single task is taken sooner from a deque.
                 (Some(home), Some((worker, deque))) if home == worker && n == 1 => {
                     deque.push(task);
                     self.sleep.wake_one(0..self.n_workers());

@@ -1,4 +1,4 @@
-//! Workers without work: asleep until there may be some.
+//! Workers without work sleep until there may be some.
 //!
 //! `README.md` of this crate has the argument why no wake-up is lost.
 
@@ -27,7 +27,7 @@ impl Wakeup {
 }
 
 impl Sleep {
-    /// For so many threads.
+    /// The sleep state of `n` threads.
     pub fn new(n: usize) -> Self {
         Self {
             asleep: (0..n.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
@@ -44,11 +44,12 @@ impl Sleep {
         if !has_work() {
             wait_until(&self.wakeups[who].wakeup, &self.wakeups[who].notified, at_most);
         }
-        // A waker that has taken the bit may notify later: the next sleep then ends at once, looks, and sleeps again.
+        // A waker that has taken the bit may notify later. The next sleep then ends at once; the thread looks
+        // for work and sleeps again.
         word.fetch_and(!bit, SeqCst);
     }
 
-    /// Wakes one sleeping thread of those in `of`. To be called after the task is in its queue.
+    /// Wakes one sleeping thread of those in `of`. Call it after the task is in its queue.
     pub fn wake_one(&self, of: std::ops::Range<usize>) {
         fence(SeqCst);
         for (w, word) in self.asleep.iter().enumerate() {

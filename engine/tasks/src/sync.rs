@@ -1,5 +1,5 @@
-//! What threads share, under one name: the machine's, or loom's, which tries every order in which threads may
-//! meet (`--cfg loom`, see `model.rs`).
+//! Synchronisation between threads: the usual types, or those of loom, which tries every interleaving (`--cfg
+//! loom`, see `model.rs`).
 
 #[cfg(not(loom))]
 pub use self::machine::*;
@@ -31,7 +31,7 @@ mod modelled {
     use loom::sync::{Arc, MutexGuard};
     use std::collections::VecDeque;
 
-    /// As parking_lot's.
+    /// Like that of parking_lot.
     #[derive(Debug, Default)]
     pub struct Mutex<T>(loom::sync::Mutex<T>);
 
@@ -45,7 +45,7 @@ mod modelled {
         }
     }
 
-    /// As parking_lot's.
+    /// Like that of parking_lot.
     #[derive(Debug, Default)]
     pub struct Condvar(loom::sync::Condvar);
 
@@ -64,7 +64,7 @@ mod modelled {
         *notified = false;
     }
 
-    /// What crossbeam's deque promises, by a lock.
+    /// The contract of crossbeam's deque, with a lock.
     #[derive(Debug, Clone)]
     pub struct Deque<T>(Arc<Mutex<VecDeque<T>>>);
 

@@ -8,11 +8,11 @@ use std::any::Any;
 pub enum TaskStep {
     /// It is done.
     Done,
-    /// It waits for something outside the graph and is tried again, after other work.
+    /// It waits for something outside the graph and is tried again after other work.
     NotYet,
-    /// A part is done: it runs again, in its turn.
+    /// A part is done; it runs again in its turn.
     Again,
-    /// It cannot be done, with the reason: the run ends.
+    /// It cannot be done, for this reason; the run ends.
     Failed(String),
 }
 
@@ -115,7 +115,8 @@ impl<'a> TaskFns<'a> {
         self
     }
 
-    /// Sets what hears of every finished task: its share in [`TaskGraph::total_cost`]. Called by the thread that ran it.
+    /// Sets a function that is called after every task, with its share in [`TaskGraph::total_cost`], by the
+    /// thread that ran it.
     #[must_use]
     pub fn heard_by(self, hearing: impl Fn(u64) + Sync + 'a) -> Self {
         Self { hearing: Some(Box::new(hearing)), ..self }

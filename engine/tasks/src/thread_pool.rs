@@ -45,11 +45,11 @@ pub struct ThreadPool {
     traced: bool,
 }
 
-/// The threads that work.
+/// The threads of the workers.
 #[derive(Clone)]
 enum WorkerThreads {
-    /// Threads of this pool alone, started by the first graph that needs them; the calling thread does the caller's
-    /// tasks beside them.
+    /// Threads that only this pool has, started by the first graph that needs them. The calling thread runs
+    /// only the caller's tasks.
     Own(Arc<Mutex<Option<Arc<rayon_core::ThreadPool>>>>),
     /// The rayon pool that the calling thread belongs to. The calling thread is the first worker, and does the
     /// caller's tasks as well.
@@ -63,15 +63,14 @@ impl ThreadPool {
         Self { seats, threads: WorkerThreads::Own(Arc::default()), is_placed: false, traced: false }
     }
 
-    /// `n_workers` with threads of their own, about whose seats nothing is known.
+    /// `n_workers` workers with their own threads, at unknown places.
     pub fn with_threads(n_workers: usize) -> Self {
         Self::new(vec![Seat::default(); n_workers])
     }
 
     /// The threads of the rayon pool that the calling thread belongs to, the calling thread first. Plain parallel loops
     /// of the calling thread run on the same threads.
-    ///
-    /// A thread that belongs to no pool does everything itself.
+    /// A thread that belongs to no pool runs everything itself.
     pub fn from_current() -> Self {
         let n_workers = rayon_core::current_thread_index().map_or(1, |_| rayon_core::current_num_threads());
         Self { threads: WorkerThreads::Current, ..Self::with_threads(n_workers) }
@@ -114,7 +113,7 @@ impl ThreadPool {
         &self.seats
     }
 
-    /// The number of workers for `n_tasks` tasks. All of them where each has a place near some memory.
+    /// The number of workers for `n_tasks` tasks: all of them if each has its own place on the machine.
     pub(crate) fn n_useful(&self, n_tasks: usize) -> usize {
         let n_threads = match self.threads {
             WorkerThreads::Own(_) => self.len(),
@@ -142,7 +141,7 @@ impl ThreadPool {
         let n = n.next_power_of_two().min(self.len());
         let builder =
             ThreadPoolBuilder::new().num_threads(n).thread_name(|worker| format!("worker {worker}"));
-        // Those that were too few end first.
+        // A smaller set of threads ends first.
         *threads = None;
         Ok(Some(Arc::clone(threads.insert(Arc::new(builder.build()?)))))
     }

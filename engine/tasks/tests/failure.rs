@@ -1,4 +1,4 @@
-//! A task that fails or panics ends the run, which says its name.
+//! A task that fails or panics ends the run, and the failure names it.
 
 use inselberg_tasks::{Cause, GraphBuilder, StageId, TaskFailure, TaskFns, TaskGraph, TaskStep, ThreadPool};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -13,7 +13,8 @@ fn chain() -> (TaskGraph, [StageId; 3]) {
     (builder.build().expect("no cycle"), [ascent, ghosts, saddles])
 }
 
-/// Runs the chain with bodies of which `ascent` and `ghosts` are given; the tasks of the last stage that ran.
+/// Runs the chain with the given functions of `ascent` and `ghosts`. Returns the tasks of the last stage that
+/// ran.
 fn run(
     n_workers: usize,
     ascent: impl Fn(u32) -> TaskStep + Sync,

@@ -1,4 +1,4 @@
-//! Every task runs once, after what it waits for, whatever the graph and however tasks answer.
+//! Every task runs once, after its dependencies, for any graph and any results of tasks.
 
 use inselberg_tasks::{GraphBuilder, Seat, StageId, TaskFns, TaskGraph, TaskStep, ThreadPool};
 use rand_pcg::Pcg64Mcg;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 struct Random {
     graph: TaskGraph,
     stages: Vec<(StageId, Vec<u64>, bool)>,
-    /// By stage and item: those that it waits for.
+    /// The dependencies, by stage and item.
     waits: Vec<Vec<Vec<(usize, u32)>>>,
 }
 
@@ -108,7 +108,7 @@ fn check_on(seed: u64, pool: &ThreadPool) {
     assert_eq!(tally.workers.len(), n_workers);
 }
 
-/// Threads that find no task cost more than a small run does.
+/// Threads without a task cost more than a small run.
 #[test]
 fn a_run_of_few_tasks_takes_few_threads_of_a_large_team() {
     let mut builder = GraphBuilder::default();
@@ -224,7 +224,7 @@ fn nothing_to_do_is_done() {
     graph.run(&pool(2), TaskFns::new(&graph).on(a, |_| {}).on(c, |_| {})).expect("no failure");
 }
 
-/// Each waits for the other to have begun: this ends only if workers work while the caller waits.
+/// Each task waits until the other has begun. This ends only if workers work while the caller waits.
 #[test]
 fn workers_work_while_the_caller_waits() {
     let mut builder = GraphBuilder::default();

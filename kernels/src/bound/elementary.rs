@@ -1,4 +1,4 @@
-//! Elementary functions with the same bits on every system: the mathematical library of the system is not used.
+//! Elementary functions with the same bits on every system, without the system's mathematical library.
 //!
 //! Only additions, multiplications and divisions occur, in one order.
 

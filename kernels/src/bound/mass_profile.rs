@@ -27,7 +27,7 @@ pub struct MassProfile<'a, S> {
     /// The first point of each block.
     blocks: Vec<u32>,
     pub(super) bounds: HaloBounds,
-    /// The place of the first point among those of all slices.
+    /// The place of the first point among the points of all slices.
     pub(super) first: u64,
     /// The radius of the last point of the slices before this one, and the mass within; 0 if there is none.
     before: [f64; 2],
@@ -37,14 +37,15 @@ pub struct MassProfile<'a, S> {
 }
 
 impl<'a, S: Slices> MassProfile<'a, S> {
-    /// Of the points of all slices in any order, with blocks of so many points for their sums. Costs one sort.
+    /// The profile of the points of all slices, in any order, with `block` points per block of sums. Costs
+    /// one sort.
     ///
     /// # Errors
     /// Those of the slices.
     pub fn new(points: Vec<ProfilePoint>, block: u64, slices: &'a S) -> Result<Self, S::Error> {
         let order = SortOrder {
             primary: &|point: &ProfilePoint| [point.radius.to_bits(), 0],
-            // Points that agree in all are the same to a profile.
+            // For a profile, points with equal values are the same.
             order: &|a, b| {
                 let by_mass = || a.mass.total_cmp(&b.mass).then(a.particle_type.cmp(&b.particle_type));
                 a.radius.total_cmp(&b.radius).then_with(by_mass)
@@ -130,7 +131,7 @@ impl<'a, S: Slices> MassProfile<'a, S> {
             inner + (point.radius - inner) * ((half - mass) / point.mass)
         });
         let own: Vec<f64> = own.into_iter().collect();
-        // The innermost slice that has one counts.
+        // The innermost slice with a radius counts.
         Ok(self.slices.gather(&own)?.into_iter().flatten().next().unwrap_or(0.0))
     }
 }

@@ -1,7 +1,7 @@
 //! Members: the particles and gas cells of one halo, checked and in one order.
 //!
-//! The order is that of (Morton key, identifier), whatever order the caller has. So every sum over members has one order
-//! of terms, and a list of members by rising number is ready for a tree.
+//! Members are sorted by (Morton key, identifier), whatever the caller's order. So every sum over members has
+//! one order of terms, and a tree can be built from an ascending list of members.
 
 use super::slices::{BLOCK, HaloBounds, block_starts, runs_in_blocks};
 use crate::packed_key;
@@ -16,7 +16,7 @@ pub const N_TYPES: usize = 8;
 /// Bits of a Morton key along each axis.
 pub(super) const KEY_BITS: u32 = 21;
 
-/// What the caller hands over: one entry per member in each column. Units are the caller's.
+/// The input: one entry per member in each column. Units are the caller's.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MemberColumns {
     /// Position relative to a point that all candidates of the halo share. Periodic images are already resolved.
@@ -30,9 +30,9 @@ pub struct MemberColumns {
     pub softening: Vec<f32>,
     /// Particle type, below [`N_TYPES`]: 0 gas, 1 dark matter, 4 stars, 5 black holes.
     pub particle_type: Vec<u8>,
-    /// Specific internal energy, 0 where there is none; empty if no member has one.
+    /// Specific internal energy, 0 for members without one; empty if no member has one.
     pub internal_energy: Vec<f64>,
-    /// Identifier. It decides between equals, so no two members may share one.
+    /// Identifier. It decides between equal members, so no two members may share one.
     pub id: Vec<u64>,
 }
 
@@ -48,16 +48,16 @@ pub enum MemberError {
         /// The number of positions.
         expected: usize,
     },
-    /// A value is not finite, negative where it may not be, or a type beyond the last one.
+    /// A value is not finite, negative although it may not be, or a type beyond the last one.
     Value {
         /// The column.
         column: &'static str,
         /// The entry.
         entry: usize,
-        /// What the column takes.
+        /// The values that the column accepts.
         expected: &'static str,
     },
-    /// More members than 32-bit numbers.
+    /// There are more members than 32-bit numbers.
     TooMany,
 }
 
@@ -117,7 +117,7 @@ impl HaloMembers {
         Self::in_blocks(columns, BLOCK)
     }
 
-    /// The same, with so many members per block of sums.
+    /// The same, with `block` members per block of sums.
     pub fn in_blocks(columns: MemberColumns, block: u64) -> Result<Self, MemberError> {
         columns.check()?;
         let bounds = HaloBounds::new(&columns, block);
@@ -177,7 +177,7 @@ impl HaloMembers {
         &self.key
     }
 
-    /// What sums need to know of the whole halo.
+    /// The bounds of the whole halo that sums need.
     pub fn bounds(&self) -> &HaloBounds {
         &self.bounds
     }

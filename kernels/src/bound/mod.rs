@@ -13,11 +13,12 @@
 //! | the mass within each point around a centre | [`mass_profile`] |
 //! | properties of what is bound, and of spheres around it | [`properties`] |
 //!
-//! What it does not know: ranks, files, periodic boxes, cosmologies, particle data that no property needs. Units are the
-//! caller's: [`Gravity`] has the constant of gravity in them. No result depends on the order in which members arrive, on
+//! It does not use ranks, files, periodic boxes, cosmologies, or particle data that no property needs. Units
+//! are the caller's; [`Gravity`] has the constant of gravity in these units. No result depends on the order
+//! in which members arrive, on
 //! threads, or on the processor: members are sorted by Morton key and identifier, sums run in that order or in the order of
-//! radius or energy, with ties by identifier, and no function of the system's mathematical library is used. A halo may be in
-//! [`slices`]: what joins them is the caller's, and the bits are those of the whole halo.
+//! radius or energy, with ties by identifier, and no function of the system's mathematical library is used. A
+//! halo may be in [`slices`]. The caller joins them, and the result has the bits of the whole halo.
 
 pub(crate) mod elementary;
 pub mod mass_profile;
@@ -56,7 +57,7 @@ impl SourceTypes {
     /// Every type.
     pub const ALL: Self = Self(u8::MAX);
 
-    /// These types; numbers beyond the last type count as none.
+    /// These types; numbers beyond the last type are ignored.
     pub fn only(types: &[u8]) -> Self {
         Self(types.iter().filter(|t| usize::from(**t) < members::N_TYPES).fold(0, |all, t| all | 1 << t))
     }

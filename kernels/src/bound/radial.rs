@@ -35,7 +35,7 @@ impl RadialOrder {
     }
 }
 
-/// Listed members by (radius, identifier), with what sums along the radius need of them.
+/// Listed members by (radius, identifier), with the columns for sums along the radius.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RadialMembers {
     /// Radii.
@@ -69,13 +69,13 @@ struct RadialRecord {
 }
 
 impl RadialMembers {
-    /// Of all listed members, by distance from `centre`. Costs one sort.
+    /// The order of all listed members, by distance from `centre`. Costs one sort.
     pub fn new(members: &HaloMembers, list: &[u32], centre: [f64; 3]) -> Self {
         let Ok(all) = Self::of_slice(members, list, centre, &Whole);
         all
     }
 
-    /// Of the listed members of all slices, by distance from `centre`: some in each slice.
+    /// The order of the listed members of all slices, by distance from `centre`: each slice gets some.
     ///
     /// # Errors
     /// Those of the slices.
@@ -174,7 +174,7 @@ impl RadialMembers {
         self.radius.is_empty()
     }
 
-    /// What sums need to know of the whole halo.
+    /// The bounds of the whole halo that sums need.
     pub(super) fn bounds(&self) -> &HaloBounds {
         &self.bounds
     }

@@ -1,8 +1,9 @@
 //! Shrinking sphere: where is a halo dense, if no density peak is known?
 //!
 //! The centre of mass of all members, then that of the members within a sphere about it, whose radius shrinks by a tenth per
-//! step, down to a hundredth of the members (Power et al. 2003). Of two heaps with a bridge the heavier one wins. Time
-//! proportional to the members; members at one place end it, as no radius parts them.
+//! step, down to a hundredth of the members (Power et al. 2003). If two concentrations are joined by a
+//! bridge, the heavier one wins. The time is proportional to the members. The search ends if all members of a
+//! sphere are at one place, as no radius separates them.
 
 use super::members::HaloMembers;
 use super::slices::{BlockSums, Slices, Whole, greatest, total};
@@ -11,7 +12,7 @@ use super::slices::{BlockSums, Slices, Whole, greatest, total};
 const SHRINK: f64 = 0.9;
 /// The last sphere has at least this number of members.
 const FEWEST: u64 = 20;
-/// And at least this part of all of them.
+/// The last sphere has at least this part of all members.
 const PART: u64 = 100;
 /// The least radius over the reach of the members: below it, members differ by rounding alone.
 const LEAST: f64 = f64::EPSILON;
@@ -82,7 +83,8 @@ mod tests {
     use super::super::members::MemberColumns;
     use super::*;
 
-    /// Two spherical heaps on the x axis, of `n` members each in shells of radius up to 1, at 0 and 10, and a bridge.
+    /// Two spherical concentrations on the x axis, of `n` members each in shells of radius up to 1, at 0 and
+    /// 10, and a bridge.
     fn heaps(n: [usize; 2], mass: f64) -> HaloMembers {
         let mut columns = MemberColumns::default();
         let mut add = |x: [f64; 3]| {
@@ -117,7 +119,7 @@ mod tests {
         }
     }
 
-    /// More members at one place than a last sphere has: no radius parts them, and they are the centre.
+    /// More members at one place than a last sphere has: no radius separates them, and they are the centre.
     #[test]
     fn members_at_one_place_end_the_search() {
         for place in [[0.0; 3], [0.1, -0.7, 3.0]] {

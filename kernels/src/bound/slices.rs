@@ -1,4 +1,5 @@
-//! Slices: a halo may be cut into runs of its members. What joins them, and which sums and orders do not depend on the cuts?
+//! Slices: a halo may be cut into runs of its members. How are they joined, and which sums and orders do not
+//! depend on the cuts?
 //!
 //! ```text
 //!     members     in the order of keys          0 1 2 3 4 5 6 7 8 9 ...
@@ -9,7 +10,8 @@
 //! A sum over members has plain sums within blocks, and [order-free sums](crate::sum) over blocks. So its bits do not depend on
 //! where slices begin, at the speed of plain sums. Sums along a radius have blocks of the radial order.
 //!
-//! This file does not know where slices are. A caller with several of them implements [`Slices`]; [`Whole`] is a halo in one.
+//! This file does not depend on the place of slices. A caller with several slices implements [`Slices`];
+//! [`Whole`] is a halo in one slice.
 
 use crate::sum::{FixedSum, Quantum};
 use bytemuck::Pod;
@@ -20,19 +22,19 @@ use std::ops::Range;
 /// Members per block.
 pub const BLOCK: u64 = 4096;
 
-/// Samples of each slice by which a sort finds its cuts.
+/// The number of samples per slice from which a sort finds its cuts.
 const SAMPLES: usize = 64;
 
 /// Bits of a key per round of a selection.
 const DIGIT: u32 = 11;
 
-/// Most keys that a selection gives to all slices.
+/// The most keys that a selection sends to all slices.
 const GATHERED: u64 = 4096;
 
 /// Records for one slice, or from one slice.
 pub type SlicePart<T> = (usize, Vec<T>);
 
-/// What joins the slices of a halo. All slices make the same calls in the same order.
+/// The connection of the slices of a halo. All slices make the same calls in the same order.
 pub trait Slices: Sync {
     /// Why a call fails.
     type Error;
@@ -43,7 +45,8 @@ pub trait Slices: Sync {
     /// The number of this slice, from 0.
     fn here(&self) -> usize;
 
-    /// Calls `each` with all numbers below `n`, in any order or at once, and gives its results by number.
+    /// Calls `each` with all numbers below `n`, in any order or in parallel, and returns its results by
+    /// number.
     fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T>;
 
     /// The sums over all slices of counts, place by place.
@@ -52,7 +55,8 @@ pub trait Slices: Sync {
     /// The records of each slice.
     fn gather<T: Pod>(&self, own: &[T]) -> Result<Vec<Vec<T>>, Self::Error>;
 
-    /// Sends each list to its slice; gives those sent here, by rising slice. Empty lists do not arrive.
+    /// Sends each list to its slice. Returns the lists that were sent here, by rising slice. Empty lists do
+    /// not arrive.
     fn exchange<T: Pod>(&self, parts: Vec<SlicePart<T>>) -> Result<Vec<SlicePart<T>>, Self::Error>;
 }
 
@@ -106,7 +110,7 @@ pub fn greatest<S: Slices, const N: usize>(slices: &S, values: [f64; N]) -> Resu
     Ok(std::array::from_fn(|i| all.iter().fold(values[i], |most, of| most.max(of[i]))))
 }
 
-/// What sums over some members need to know of the whole halo.
+/// The bounds of the whole halo that sums over some members need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HaloBounds {
     /// Number of all members.
@@ -122,7 +126,7 @@ pub struct HaloBounds {
 }
 
 impl HaloBounds {
-    /// Of a halo with these bounds in its slices.
+    /// The bounds of a halo from those of its slices.
     ///
     /// # Errors
     /// Those of the slices.
@@ -133,7 +137,7 @@ impl HaloBounds {
     }
 }
 
-/// Sums whose bits depend on blocks alone.
+/// Sums whose bits depend only on blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockSums<const N: usize> {
     quantum: [Quantum; N],
@@ -141,9 +145,9 @@ pub struct BlockSums<const N: usize> {
 }
 
 impl<const N: usize> BlockSums<N> {
-    /// Of members whose terms are no greater than `most`.
+    /// For members whose terms are at most `most`.
     pub fn new(bounds: &HaloBounds, most: [f64; N]) -> Self {
-        // Twice the sum of all terms, so that rounding within a block overflows nothing.
+        // Twice the sum of all terms, so that rounding within a block cannot overflow.
         let quantum = most.map(|most| Quantum::for_terms(most * bounds.number as f64, 2));
         Self { quantum, sum: [FixedSum::default(); N] }
     }
@@ -158,7 +162,7 @@ impl<const N: usize> BlockSums<N> {
         std::array::from_fn(|i| self.quantum[i].value(self.sum[i]))
     }
 
-    /// What is left of these sums without those of `other`.
+    /// These sums minus those of `other`.
     pub fn without(&self, other: &Self) -> Self {
         let sum = std::array::from_fn(|i| FixedSum(self.sum[i].0 - other.sum[i].0));
         Self { quantum: self.quantum, sum }
@@ -169,7 +173,7 @@ impl<const N: usize> BlockSums<N> {
         Ok(self.before_and_all(slices)?.1.values())
     }
 
-    /// The sums over all slices of several of a kind. One gathering.
+    /// The sums over all slices of several sums. One gathering.
     pub fn over_all<S: Slices>(own: &[Self], slices: &S) -> Result<Vec<[f64; N]>, S::Error> {
         if slices.number() == 1 {
             return Ok(own.iter().map(Self::values).collect());
@@ -201,8 +205,9 @@ impl<const N: usize> BlockSums<N> {
     }
 }
 
-/// The first places of blocks: where the primary key of a list that ascends changes for the first time after `block` places
-/// have passed. The list begins at place `first` of that of the whole halo, and its first key is not that of the place before.
+/// The first places of blocks: a block ends at the first change of the key of an ascending list after `block`
+/// places. The list begins at place `first` of that of the whole halo, and its first key is not that of the
+/// place before.
 pub fn block_starts<K: PartialEq>(
     n: usize,
     primary: impl Fn(usize) -> K,
@@ -252,7 +257,7 @@ fn number_of(bits: u64) -> f64 {
     f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })
 }
 
-/// The numbers at some places of the numbers of all slices in their order, from 0. `values` are put in another order.
+/// The numbers at some places, from 0, of the sorted numbers of all slices. Reorders `values`.
 pub fn smallest_of<S: Slices>(slices: &S, values: &mut [f64], places: &[u64]) -> Result<Vec<f64>, S::Error> {
     if slices.number() == 1 {
         let at = |place: &u64| *values.select_nth_unstable_by(*place as usize, f64::total_cmp).1;
@@ -271,7 +276,7 @@ pub fn smallest_key<S: Slices, I: Iterator<Item = u64>>(
     Ok(smallest_keys(slices, keys, &[place])?[0])
 }
 
-/// A key that is known by its first bits.
+/// A key of which the first bits are known.
 #[derive(Debug, Clone, Copy)]
 struct KeySearch {
     /// These bits.
@@ -282,7 +287,8 @@ struct KeySearch {
     number: u64,
 }
 
-/// The keys at some places, found at once: one reduction per digit, until few keys are left, which all slices then get.
+/// The keys at some places, found at the same time. One reduction per digit narrows them, until few keys are
+/// left; these are sent to all slices.
 fn smallest_keys<S: Slices, I: Iterator<Item = u64>>(
     slices: &S,
     keys: impl Fn() -> I,
@@ -355,7 +361,7 @@ pub struct SortOrder<'a, T> {
     pub primary: &'a (dyn Fn(&T) -> [u64; 2] + Sync),
     /// The order, which begins with the first key.
     pub order: &'a (dyn Fn(&T, &T) -> Ordering + Sync),
-    /// Slices are cut between blocks of so many records.
+    /// Slices are cut between blocks of this number of records.
     pub block: u64,
 }
 
@@ -383,7 +389,7 @@ impl<T: Pod> SortOrder<'_, T> {
     fn cuts<S: Slices>(&self, slices: &S, records: &[T]) -> Result<Vec<[u64; 2]>, S::Error> {
         let n = records.len();
         let n_samples = SAMPLES.min(n);
-        // Each sample speaks for as many records as its slice has per sample.
+        // Each sample represents the records of its slice divided by its samples.
         let sample = |i: usize| {
             let [a, b] = (self.primary)(&records[(2 * i + 1) * n / (2 * n_samples)]);
             [a, b, (n / n_samples) as u64]
@@ -404,7 +410,7 @@ impl<T: Pod> SortOrder<'_, T> {
         Ok(cuts)
     }
 
-    /// Cuts sorted records anew, between blocks.
+    /// Moves the cuts of sorted records to the borders of blocks.
     fn even<S: Slices>(&self, slices: &S, records: Vec<T>) -> Result<SortedRecords<T>, S::Error> {
         let counts = slices.gather(&[records.len() as u64])?;
         let count = |part: &[Vec<u64>]| part.iter().map(|count| count[0]).sum::<u64>();

@@ -1,4 +1,5 @@
-//! Gas as RAMSES adds it to the density of particles: each cell, split ones too, is a body at its centre of mass.
+//! Gas as RAMSES adds it to the density of particles: each cell, also a split one, is a body at its centre of
+//! mass.
 
 use super::Deposit;
 use crate::geom::cell_volume;

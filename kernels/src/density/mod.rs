@@ -1,7 +1,7 @@
 //! Density: which density do particles and gas give to the cells of a mesh?
 //!
-//! Place in the flow: after the mesh is built; [`crate::phew`] works on the result. It knows positions and masses, and
-//! nothing of what is done with the density.
+//! Place in the flow: after the mesh is built; [`crate::phew`] works on the result. It uses positions and
+//! masses, and does not depend on later uses of the density.
 //!
 //! Masses are added atomically as whole numbers of a quantum. So any number of threads may deposit at the same time,
 //! and the result does not depend on their order. Whether a sum overflows its counter does not depend on it either; the
@@ -39,7 +39,7 @@ impl Deposit {
     #[inline]
     fn add(&self, cell: CellIdx, mass: f64) {
         let n = whole_quanta(mass, self.per_mass);
-        // A mass beyond the counter is an overflow too, which is reported below.
+        // A mass that exceeds the counter is an overflow too; it is reported below.
         let before = self.quanta[cell.at()].fetch_add(n.unwrap_or(0), Relaxed);
         if n.and_then(|n| before.checked_add(n)).is_none() {
             self.overflow.store(true, Relaxed);

@@ -7,7 +7,8 @@
 //!     cell 0, 1: none        cell 2: 0             cell 3: 0 1
 //! ```
 //!
-//! A cell of the other block is within reach if it is so along each axis, so the set for a cell is the intersection of one
+//! A cell of the other block is within reach if it is within reach along each axis, so the set for a cell is
+//! the intersection of one
 //! set for its x and one for its y and z. Both tables are made once per grid.
 
 use super::grid::SearchGrid;

@@ -12,7 +12,7 @@ pub struct GridAxis {
     /// Cells per unit of length.
     per_length: f64,
     n_cells: u64,
-    /// Linked particles are in cells at most so many cells apart.
+    /// Linked particles are at most this number of cells apart.
     reach: u64,
 }
 
@@ -36,7 +36,8 @@ pub struct Spot {
 /// along an axis, and the rounding of positions is far below the size of a cell.
 pub const SHORTEST: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// 1.5 × 2⁵². Added to a number from -0.5 to 2⁵¹, it rounds it to an integer, which the lowest bits of the sum hold.
+/// 1.5 × 2⁵². The sum with a number from -0.5 to 2⁵¹ has that number, rounded to an integer, in its lowest
+/// bits.
 const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
 
 /// The largest side of a cell in which any two particles are linked. `spread` is the extent of the positions.
@@ -89,7 +90,7 @@ impl GridAxis {
         self.side.is_finite()
     }
 
-    /// Linked particles are in cells at most so many cells apart.
+    /// Linked particles are at most this number of cells apart.
     pub fn reach(&self) -> u64 {
         self.reach
     }

@@ -10,9 +10,9 @@
 //! | each slab sorted by block and cell, and the cells of each block joined | [`sorted_slab`], [`link`] |
 //! | all pairs of blocks that touch, row by row, without a look-up | [`blocks`], [`block_reach`] |
 //! | cells of such a pair joined where they are linked | [`link`], [`pair`], [`union`] |
-//! | the nearest linkable particle of those that may only be attached | [`near`] |
+//! | the nearest linkable particle of each attachable one | [`near`] |
 //!
-//! What it does not know: ranks, group sizes, properties, and particle types (except which particles take part).
+//! It does not use ranks, group sizes, properties, or particle types (except to select particles).
 //!
 //! Squared distances are computed in doubles from the positions as given. Along each axis the difference is |a - b| or the
 //! side less that, whichever is smaller. Two particles are linked if the sum of squares is less than the square of the
@@ -32,7 +32,7 @@ pub mod union;
 #[cfg(test)]
 mod test_particles;
 
-/// How the distance of two particles is measured, and when they are linked.
+/// The metric: the distance of two particles, and whether they are linked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metric {
     /// Sides of the periodic box, infinite for open boundaries.

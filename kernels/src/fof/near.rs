@@ -15,7 +15,7 @@ pub struct Nearest {
     pub distance2: f64,
     /// Its ID.
     pub id: u64,
-    /// Its cell; `u32::MAX` where there is none within the linking length.
+    /// Its cell; `u32::MAX` if there is none within the linking length.
     pub cell: u32,
     /// Its place among the sorted linkable particles.
     at: u32,
@@ -35,8 +35,9 @@ pub struct SlabWithBlocks<'a, R> {
     pub records: &'a [R],
 }
 
-/// For each particle in a row of `others`, the nearest of the `linkable` particles within the linking length; of equally
-/// near ones that with the lowest ID, then the lowest position. `id_of` gives the ID of an input number.
+/// For each particle in a row of `others`, the nearest of the `linkable` particles within the linking length;
+/// between equally near ones, the one with the lowest ID, then the lowest position. `id_of` gives the ID of
+/// an input number.
 pub fn nearest<R: Record>(
     (grid, reach, metric): (&SearchGrid, &BlockReach, &Metric),
     linkable: SlabWithBlocks<R>,
@@ -87,7 +88,7 @@ impl<R: Record, I: Fn(u32) -> u64> ContactVisitor for Search<'_, R, I> {
     }
 }
 
-/// Replaces `best` by the best of the particles of a cell, if that is better.
+/// Replaces `best` by the best particle of a cell, if that is better.
 #[inline(always)]
 fn improve<R: Record>(
     metric: &Metric,

@@ -13,7 +13,7 @@
 use super::Metric;
 use super::record::Record;
 
-/// Up to so many pairs of particles are tested one by one.
+/// Up to this number, pairs of particles are tested one by one.
 const FEW: usize = 2048;
 
 /// Whether any particle of `a` is linked to any of `b`. Stops at the first link.

@@ -24,7 +24,7 @@ fn bits(n: u32) -> u32 {
 }
 
 impl Slabs {
-    /// At most about `wanted` slabs.
+    /// Makes about `wanted` slabs at most.
     pub fn new(grid: &SearchGrid, wanted: u32) -> Self {
         let [nx, ny, nz] = grid.axes.map(|a| a.n_blocks());
         let parts = |n: u32, shift: u32| ((n - 1) >> shift) + 1;
@@ -94,7 +94,7 @@ impl Slabs {
     }
 }
 
-/// The particles that take part: those of one kind, given the kind of each; or all.
+/// The particles that take part: all, or those of one kind, given the kind of each.
 pub type Chosen<'a, K> = Option<(&'a [K], K)>;
 
 /// Calls `each` with number and slab of the particles that take part.

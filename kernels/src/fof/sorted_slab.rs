@@ -78,7 +78,8 @@ impl<R> Default for SlabScratch<R> {
     }
 }
 
-/// Particles per part, so that sorting a part stays in the second-level cache. Few in tests, so that these have parts.
+/// Particles per part, so that sorting a part stays in the second-level cache. Few in tests, so that there
+/// are parts.
 const PART: usize = if cfg!(test) { 8 } else { 8192 };
 /// The most parts of a slab, in bits of their number, which is a byte. Scattering to more of them is slow.
 const MOST_PART_BITS: u32 = u8::BITS;
@@ -211,8 +212,8 @@ fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
 }
 
 impl SlabCounts {
-    /// Of entries in the order of their keys. `differ` tells whether two keys differ above so many lowest bits; rows differ
-    /// above `below_row`.
+    /// Counts the sorted entries. `differ` tells whether two keys differ above a number of lowest bits; rows
+    /// differ above `below_row`.
     #[inline(always)]
     fn new<E: Copy>(entries: &[E], below_row: u32, differ: impl Fn(E, E, u32) -> bool) -> Self {
         let first = usize::from(!entries.is_empty());

@@ -13,7 +13,7 @@ use crate::bound::slices::Slices;
 /// ```
 pub const SELF_ENERGY: f64 = 0.941_156_322_194_830_3;
 
-/// Least number of points that stand for the mass of a clump.
+/// Least number of points that represent the mass of a clump.
 const FEWEST_POINTS: u64 = 512;
 
 /// Most points along the side of a cell.
@@ -47,7 +47,7 @@ pub fn half_mass_radius<S: Slices>(
     MassProfile::new(points, block, cells.slices)?.half_mass_radius()
 }
 
-/// The least power of two of parts along each side with which so many cells have enough points.
+/// The least power of two of parts along each side that gives `number` cells enough points.
 fn parts_for(n_cells: u64) -> usize {
     let mut parts = 1;
     while parts < MOST_PARTS && n_cells * ((parts * parts * parts) as u64) < FEWEST_POINTS {

@@ -14,10 +14,10 @@ pub struct GasMembers {
     bounds: GasBounds,
 }
 
-/// What sums over some cells need to know of the whole halo.
+/// The bounds of the whole halo that sums over some cells need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GasBounds {
-    /// The same of any members.
+    /// The bounds that sums over any members need.
     pub members: HaloBounds,
     /// The greatest side.
     pub side: f64,
@@ -28,7 +28,7 @@ pub struct GasBounds {
 }
 
 impl GasBounds {
-    /// Of these cells, with blocks of so many for their sums.
+    /// The bounds of these cells, with `block` cells per block of sums.
     pub fn new<'a>(cells: impl Iterator<Item = &'a GasCell>, block: u64) -> Self {
         let members = HaloBounds { number: 0, mass: 0.0, reach: 0.0, speed: 0.0, block };
         let none = Self { members, side: 0.0, pressure: 0.0, magnetic: 0.0 };
@@ -47,7 +47,7 @@ impl GasBounds {
         })
     }
 
-    /// Of the halo with these bounds in its slices.
+    /// The bounds of a halo from those of its slices.
     ///
     /// # Errors
     /// Those of the slices.
@@ -66,7 +66,7 @@ impl GasMembers {
         Self::in_blocks(cells, BLOCK)
     }
 
-    /// The same, with so many cells per block of sums.
+    /// The same, with `block` cells per block of sums.
     ///
     /// # Errors
     /// When a position, velocity or mass is not valid.
@@ -104,7 +104,7 @@ impl GasMembers {
         &self.cells[member as usize]
     }
 
-    /// What sums need to know of the whole halo.
+    /// The bounds of the whole halo that sums need.
     pub fn bounds(&self) -> &GasBounds {
         &self.bounds
     }
@@ -119,7 +119,7 @@ fn columns(cells: &[GasCell], id: Vec<u64>) -> MemberColumns {
         position: cells.iter().map(|cell| cell.position).collect(),
         velocity: cells.iter().map(|cell| cell.velocity).collect(),
         mass: cells.iter().map(|cell| cell.mass).collect(),
-        // Cells act on each other as points.
+        // Cells attract each other as points.
         softening: vec![0.0; cells.len()],
         particle_type: vec![0; cells.len()],
         internal_energy: Vec::new(),
@@ -132,9 +132,9 @@ fn columns(cells: &[GasCell], id: Vec<u64>) -> MemberColumns {
 pub struct ListedCells<'a, S> {
     /// All cells of the slice.
     pub members: &'a GasMembers,
-    /// Those of the list.
+    /// The cells of the list.
     pub list: &'a [u32],
-    /// What joins the slices.
+    /// The connection of the slices.
     pub slices: &'a S,
 }
 
@@ -165,9 +165,9 @@ impl<'a, S: Slices> ListedCells<'a, S> {
 /// The members of the clumps of a halo, each list by rising number.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NestedLists {
-    /// Of each clump, those of its own patches.
+    /// The members of each clump in its own patches.
     pub own: Vec<Vec<u32>>,
-    /// Of each clump that has clumps in it, also those of these clumps. `None`: its own are all.
+    /// The same including those of subclumps, for each clump that has subclumps; else `None`.
     pub inclusive: Vec<Option<Vec<u32>>>,
 }
 

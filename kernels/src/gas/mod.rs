@@ -1,12 +1,13 @@
-//! Gas: what is the gas of a clump like, from its cells?
+//! Gas: which properties has the gas of a clump, from its cells?
 //!
-//! Place in the flow: after the clumps are known, beside [`crate::bound`], whose order of members and potentials it uses. In
+//! Place in the flow: after the clumps are known, next to [`crate::bound`]. It uses the order of members and
+//! the potentials of that module. In
 //! the order of the steps:
 //!
 //! | step | file |
 //! |---|---|
 //! | cells of one halo in one order; the cells of each clump, with and without those of the clumps in it | [`members`] |
-//! | what is special about cubes: their own energy, and their mass within a radius | [`cube`] |
+//! | cubes: their own energy, and their mass within a radius | [`cube`] |
 //! | properties of a list of cells | here |
 //!
 //! With m, v, P, B, s for mass, velocity, pressure, magnetic field and side of a cell, bars for means by mass, M the total mass
@@ -27,8 +28,9 @@
 //!     axis ratios      of a uniform ellipsoid with the same second moments Σ m (x x + s² / 12) / M
 //! ```
 //!
-//! Cells act on each other as points, on themselves as homogeneous cubes. Nothing expands: velocities have no Hubble flow.
-//! It does not know ranks, files, periodic boxes or units. Sums run in the order of members, so no result depends on the
+//! Cells attract each other as points, and themselves as homogeneous cubes. Expansion is ignored: velocities
+//! have no Hubble flow. The module does not use ranks, files, periodic boxes or units. Sums run in the order
+//! of members, so no result depends on the
 //! order in which cells arrive. Cells may be in slices, with the same bits ([`crate::bound::slices`]).
 
 pub mod cube;
@@ -58,22 +60,22 @@ pub struct GasCell {
     pub velocity: [f64; 3],
     /// Its mass, above 0.
     pub mass: f64,
-    /// Its pressure; 0 where it is not known.
+    /// Its pressure; 0 if it is not known.
     pub pressure: f64,
-    /// Its magnetic energy per volume, B² / 2; 0 where there is no field.
+    /// Its magnetic energy per volume, B² / 2; 0 without a field.
     pub magnetic: f64,
 }
 
-/// What properties need beside cells.
+/// Constants that the properties need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GasRules {
-    /// The constant of gravity; 0 leaves out what needs it.
+    /// The constant of gravity; 0 leaves out the properties that need it.
     pub newton: f64,
     /// The ratio of specific heats, above 1.
     pub adiabatic_index: f64,
 }
 
-/// The properties of the gas of a clump. What needs gravity is 0 without it.
+/// The properties of the gas of a clump. Those that need gravity are 0 without it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct GasProperties {
@@ -124,7 +126,7 @@ pub struct GasScratch {
     potential: Vec<f64>,
 }
 
-/// The properties of listed members, by rising number; all 0 of an empty list. Time n log n.
+/// The properties of listed members, by rising number; all 0 for an empty list. Time n log n.
 pub fn gas_properties(
     members: &GasMembers,
     list: &[u32],
@@ -187,32 +189,63 @@ pub fn gas_properties_of_slices<S: Slices>(
     })
 }
 
-/// Sums over cells.
+/// Additive quantities of cells: their sums, or the terms of one cell.
 #[derive(Debug, Clone, Copy, Default)]
 struct GasSums {
     mass: f64,
     volume: f64,
-    /// Of mass times position, and times velocity.
+    /// Mass times position.
     position: [f64; 3],
+    /// Mass times velocity.
     momentum: [f64; 3],
-    /// Of pressure times volume, and of magnetic energy.
+    /// Pressure times volume.
     pressure: f64,
+    /// Magnetic energy.
     magnetic: f64,
 }
 
 impl GasSums {
+    /// The sums over the cells of all slices.
     fn new<S: Slices>(cells: &ListedCells<S>) -> Result<Self, S::Error> {
-        let GasBounds { members: HaloBounds { mass, reach, speed, .. }, side, pressure, magnetic } =
-            *cells.members.bounds();
-        let (volume, [x, v]) = (side * side * side, [reach, speed].map(|most| mass * most));
-        let most = [mass, volume, x, x, x, v, v, v, pressure * volume, magnetic * volume];
-        let [mass, volume, x, y, z, vx, vy, vz, pressure, magnetic] = cells.sums(most, |_, cell| {
-            let volume = cell.side * cell.side * cell.side;
-            let ([x, y, z], [vx, vy, vz]) =
-                (cell.position.map(|x| cell.mass * x), cell.velocity.map(|v| cell.mass * v));
-            [cell.mass, volume, x, y, z, vx, vy, vz, cell.pressure * volume, cell.magnetic * volume]
-        })?;
-        Ok(Self { mass, volume, position: [x, y, z], momentum: [vx, vy, vz], pressure, magnetic })
+        let bounds = Self::bounds_of_terms(cells.members.bounds());
+        let sums = cells.sums(bounds.to_list(), |_, cell| Self::terms(cell).to_list())?;
+        Ok(Self::from_list(sums))
+    }
+
+    /// The terms of one cell.
+    fn terms(cell: &GasCell) -> Self {
+        let volume = cell.side * cell.side * cell.side;
+        Self {
+            mass: cell.mass,
+            volume,
+            position: cell.position.map(|x| cell.mass * x),
+            momentum: cell.velocity.map(|v| cell.mass * v),
+            pressure: cell.pressure * volume,
+            magnetic: cell.magnetic * volume,
+        }
+    }
+
+    /// The greatest magnitude that the terms of any cell may have.
+    fn bounds_of_terms(bounds: &GasBounds) -> Self {
+        let GasBounds { members: HaloBounds { mass, reach, speed, .. }, side, pressure, magnetic } = *bounds;
+        let volume = side * side * side;
+        Self {
+            mass,
+            volume,
+            position: [mass * reach; 3],
+            momentum: [mass * speed; 3],
+            pressure: pressure * volume,
+            magnetic: magnetic * volume,
+        }
+    }
+
+    fn to_list(self) -> [f64; 10] {
+        let Self { mass, volume, position: [x, y, z], momentum: [px, py, pz], pressure, magnetic } = self;
+        [mass, volume, x, y, z, px, py, pz, pressure, magnetic]
+    }
+
+    fn from_list([mass, volume, x, y, z, px, py, pz, pressure, magnetic]: [f64; 10]) -> Self {
+        Self { mass, volume, position: [x, y, z], momentum: [px, py, pz], pressure, magnetic }
     }
 
     fn centre(&self) -> [f64; 3] {
@@ -227,7 +260,7 @@ impl GasSums {
 /// Sums over the deviations of cells from the centre of mass.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spread {
-    /// Of mass times squared velocity.
+    /// The sum of mass times squared velocity.
     velocity2: f64,
     /// Second moments of mass: xx, yy, zz, xy, xz, yz. Those of a cell are those of a cube.
     second: [f64; 6],
@@ -254,8 +287,8 @@ impl Spread {
     }
 }
 
-/// The potential energy of listed cells, `number` of them in all slices: that of points at their centres, and of each cell in its
-/// own field.
+/// The potential energy of listed cells, `number` of them in all slices: that of points at their centres,
+/// plus that of each cell in its own field.
 fn potential_energy<S: Slices>(
     cells: &ListedCells<S>,
     number: u64,

@@ -17,7 +17,7 @@ impl PointBox {
     /// The box around nothing.
     pub const EMPTY: Self = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
 
-    /// The box made larger to hold `position`.
+    /// The box enlarged to contain `position`.
     #[inline]
     pub(super) fn add(&mut self, position: [f64; 3]) {
         for (a, x) in position.into_iter().enumerate() {
@@ -26,12 +26,12 @@ impl PointBox {
         }
     }
 
-    /// The box made larger by `reach` on all sides.
+    /// The box enlarged by `reach` on all sides.
     pub fn around(&self, reach: f64) -> Self {
         Self { low: self.low.map(|x| x - reach), high: self.high.map(|x| x + reach) }
     }
 
-    /// The largest distance between a point of this box and one of `other`, across no border of the box.
+    /// The largest distance between a point of this box and one of `other`, not across a periodic border.
     pub(super) fn farthest(&self, other: &Self) -> f64 {
         let apart = |a: usize| (self.high[a] - other.low[a]).max(other.high[a] - self.low[a]);
         let [x, y, z] = [apart(0), apart(1), apart(2)];
@@ -39,7 +39,7 @@ impl PointBox {
     }
 }
 
-/// Eight boxes, axis by axis. Distances of places without a box mean nothing.
+/// Eight boxes, axis by axis. Distances of places without a box are undefined.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BoxRow {
     low: PointBlock,
@@ -66,7 +66,7 @@ impl BoxRow {
                 let (low, high) = (self.low[a][lane], self.high[a][lane]);
                 let near = larger(larger(low - of.high[a], of.low[a] - high), 0.0);
                 let apart = match PERIODIC {
-                    // The farthest pair of points has the nearest images. Boxes that touch have no distance.
+                    // The farthest pair of points may have near images. Touching boxes have distance 0.
                     true => smaller(near, larger(1.0 - larger(of.high[a] - low, high - of.low[a]), 0.0)),
                     false => near,
                 };

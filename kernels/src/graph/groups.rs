@@ -1,8 +1,8 @@
 //! Groups: which particles lie together?
 //!
-//! A node is a cube of the octree. A cube with at most [`LEAF`] particles is a *group*: its particles look for
-//! neighbours together. Nodes are stored level by level, the children of a node side by side, and a node holds a run of
-//! particles:
+//! A node is a cube of the octree. A cube with at most [`LEAF`] particles is a *group*: its particles search
+//! for neighbours together. Nodes are stored level by level, with the children of a node next to each other.
+//! The particles of a node are a run:
 //!
 //! ```text
 //!     nodes    0 | 1 2 3 | 4 5 6 7 | ...       0 is the root, 1 to 3 its children, 4 and 5 those of 1, ...
@@ -14,9 +14,9 @@ use crate::sfc::morton63;
 use crate::simd::wide;
 use std::ops::Range;
 
-/// Cubes with so many particles or fewer are groups.
+/// Cubes with at most this number of particles are groups.
 const LEAF: usize = 32;
-/// More than rounding changes a distance, in units of the box.
+/// More than the rounding error of a distance, in units of the box.
 pub(super) const ROUNDING: f64 = 1e-15;
 /// Levels of the keys that divide nodes.
 const LEVELS: u8 = 21;
@@ -39,7 +39,7 @@ struct GroupNode {
 pub struct GroupTree {
     nodes: Vec<GroupNode>,
     bounds: Vec<PointBox>,
-    /// The boxes of the children of each node that has any.
+    /// The boxes of the children of each node with children.
     rows: Vec<BoxRow>,
     /// The nodes that are groups, in the order of their particles.
     groups: Vec<u32>,
@@ -145,7 +145,8 @@ impl GroupTree {
         &self.bounds[at]
     }
 
-    /// Calls `found` with the runs of all groups within `reach` of a box. A run comes once. A tree of one group always has it.
+    /// Calls `found` once with the run of each group within `reach` of a box. The group of a tree with only
+    /// one is always found.
     pub fn runs_within(
         &self,
         of: &PointBox,

@@ -1,7 +1,8 @@
 //! Which particles are linked, which is the densest neighbour, and where do patches touch?
 //!
-//! Only *test particles*, denser than the threshold, take part. Links are symmetric but stored once, with the particle whose
-//! neighbour the other is. So a link raises the pointer of its less dense end, whichever end that is.
+//! Only *test particles*, denser than the threshold, take part. Links are symmetric, but a link is stored
+//! once: with the particle that has the other as a neighbour. So a link raises the pointer of its less dense
+//! end, which may be either one.
 
 use crate::ids::{CellIdx, PeakIdx, TestIdx};
 use crate::phew::forest::{ContactEdge, ForestScratch, reduce};
@@ -38,8 +39,8 @@ fn exceeds(rho: &[f64], a: TestIdx, b: TestIdx) -> bool {
 /// For every link of the run: makes its less dense end point to the other one, unless it points to a greater particle
 /// already. Pointers start at their own particles.
 ///
-/// Any number of threads may raise pointers at the same time. A pointer only rises in the total order, so the greatest stays
-/// whatever the order of the calls (`tests/loom.rs`).
+/// Any number of threads may raise pointers at the same time. A pointer only rises in the total order, so it
+/// ends at the greatest particle for any order of the calls (`tests/loom.rs`).
 pub fn raise_neighbours(links: &Neighbours, rho: &[f64], up: &[AtomicU32]) {
     for (particle, neighbours) in links.each() {
         let mut greatest = particle;

@@ -11,13 +11,14 @@
 //! | `density` | how dense is a particle with these neighbours? |
 //! | `links` | which particles are linked, which is the densest neighbour, and where do patches touch? |
 //!
-//! **Definitions.** The neighbours of a particle are the k nearest others. Of two at the same distance, the one with the
-//! lower index is nearer. Two particles are *linked* if either is a neighbour of the other. So links are symmetric. A
-//! particle ascends to the densest particle that it is linked to, if that one is denser than itself. The density of a
-//! saddle is the mean of the two linked particles', as for cells.
+//! **Definitions.** The neighbours of a particle are the k nearest others. At equal distances, the one with
+//! the lower index is nearer. Two particles are *linked* if either is a neighbour of the other. So links are
+//! symmetric. A
+//! particle ascends to the densest particle that it is linked to, if that one is denser than itself. The
+//! density of a saddle is the mean density of the two linked particles, as for cells.
 //!
 //! **Keys.** A particle lies in a cell of level [`KEY_LEVEL`]. Particles are in the order of the Morton keys of these cells, then of
-//! identities. So indices compare as they would on one rank, and a peak is known by its cell.
+//! identities. So indices compare as they would on one rank, and a cell identifies a peak.
 //!
 //! No result depends on the tree of groups: the set of the k nearest is unique, and sums over neighbours are exact.
 

@@ -1,8 +1,8 @@
 //! Which are the k nearest of each particle?
 //!
-//! Particles search one after the other, in the order of their keys. The ball around the last particle that just held its k nearest,
-//! made larger by the step to the next one, holds k others of the next one. So each particle has a *bound* from the
-//! start, and only looks at what is within:
+//! Particles search one after the other, in the order of their keys. Take the ball around a particle that
+//! just contains its k nearest, and enlarge it by the step to the next particle. Then it contains k others of
+//! the next one. So each particle has a *bound* from the start, and searches only within it:
 //!
 //! ```text
 //!     group      blocks of eight particles within the bound of all its particles, with their boxes
@@ -18,11 +18,12 @@ use super::groups::{GroupTree, ROUNDING};
 use super::points::{GraphPoints, LANES, square};
 use crate::simd::wide;
 
-/// The k-th neighbour of a particle is often within so many times the distance of that of the last one.
+/// The k-th neighbour of a particle is often within this multiple of the last particle's distance.
 const GUESS: f64 = 1.12;
-/// Blocks are gathered so many times farther than the first particle that needs them asks for, so that the next ones need no more.
+/// Blocks are gathered within this multiple of the distance that the first particle needs, so that the next
+/// ones need no more.
 const SLACK: f64 = 1.25;
-/// More is gathered than needed if the distance of the k-th neighbour is so many times smaller.
+/// The gathered blocks are more than needed if the distance of the k-th neighbour is smaller by this factor.
 const LOOSE: f64 = 2.5;
 
 /// A neighbour of a particle.
@@ -49,7 +50,7 @@ pub struct NearestSearch<'a> {
     pub points: &'a GraphPoints,
     /// Their tree.
     pub tree: &'a GroupTree,
-    /// How many neighbours a particle has; fewer than there are particles.
+    /// Neighbours per particle; fewer than there are particles.
     pub k: usize,
 }
 
@@ -57,7 +58,7 @@ pub struct NearestSearch<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct NearestScratch {
     blocks: BlockBoxes,
-    /// The blocks that a particle looks at; longer than needed.
+    /// The blocks within its bound; longer than needed.
     within: Vec<u32>,
     /// The particles within its bound; longer than needed.
     near: Vec<Neighbour>,
@@ -126,7 +127,7 @@ impl NearestSearch<'_> {
         for particle in self.tree.particles(group) {
             let reached = self.particle(particle, &bounds, crowd, &mut gathered, scratch);
             found(particle, &mut scratch.near[..self.k]);
-            // The distances fell: as at the edge of a dense region.
+            // The distances fell, for instance at the edge of a dense region.
             if LOOSE * reached < gathered {
                 gathered = SLACK * GUESS * reached;
                 self.gather(&bounds, gathered, scratch);

@@ -20,7 +20,8 @@ pub fn key_of(position: [f64; 3]) -> u128 {
     morton(cell_of(position))
 }
 
-/// The coordinates of eight particles, axis by axis. Places past the last particle hold NaN, which is near nothing.
+/// The coordinates of eight particles, axis by axis. Places past the last particle have NaN, which is never
+/// near.
 pub(super) type PointBlock = [[f64; LANES]; 3];
 
 /// Positions of particles in the order of their keys, in units of the box and in `[0, 1)`.

@@ -65,9 +65,10 @@ pub struct SortedOcts {
     pub leaf: Vec<u8>,
 }
 
-/// A mesh whose super-bricks do not know yet what is around them.
+/// A mesh without the links of its super-bricks to those around them.
 ///
-/// [`Self::link`] finds that for any run of super-bricks, so threads can share the work; [`Self::linked`] makes the mesh.
+/// [`Self::link`] finds the links of any run of super-bricks, so threads can share the work. [`Self::linked`]
+/// makes the mesh.
 #[derive(Debug)]
 pub struct UnlinkedMesh(Mesh);
 
@@ -135,8 +136,8 @@ impl UnlinkedMesh {
         self.0.supers.len()
     }
 
-    /// Fills in the links of the super-bricks from `first` on, one per entry of `links`. About four hash look-ups each, fewer where
-    /// super-bricks are beside each other.
+    /// Fills in the links of the super-bricks from `first` on, one per entry of `links`. About four hash
+    /// look-ups each, fewer if super-bricks are neighbours.
     pub fn link(&self, first: usize, links: &mut [SuperLinks]) {
         let mut recent = RecentBlocks::default();
         for (s, links) in (first..).zip(links) {

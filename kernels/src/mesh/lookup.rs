@@ -1,4 +1,4 @@
-//! Look-up: in which brick is a cell? One entry per 64 cells, and a short walk from there.
+//! Look-up: in which brick is a cell? It uses one entry per 64 cells, and a short walk from there.
 
 use super::{Mesh, local};
 use crate::ids::CellIdx;

@@ -1,7 +1,7 @@
 //! Mesh: which cells exist, and where are a cell and its neighbours in memory?
 //!
-//! Place in the flow: built from sorted octs or leaves; densities and all of PHEW are arrays in its order. It knows
-//! positions and levels, no densities.
+//! Place in the flow: built from sorted octs or leaves; densities and all of PHEW are arrays in its order. It
+//! has positions and levels, but no densities.
 //!
 //! Cells of one level are in bricks of 4x4x4, each with one 64-bit mask of the cells that exist and one of those that are
 //! leaves. Bricks are in super-bricks of 4x4x4 in the same way. In both, the order is Morton's, so over the whole mesh
@@ -9,7 +9,7 @@
 //! popcounts. The 27 bricks around a brick follow from the 27 super-bricks around its super-brick without a hash, and so do the
 //! coarser ones (the design follows VDB).
 //!
-//! A mesh contains either a whole octree (split cells and leaves) or leaves alone.
+//! A mesh contains either a whole octree (split cells and leaves) or only leaves.
 
 mod build;
 mod check;
@@ -90,7 +90,7 @@ pub struct Mesh {
 /// Densities outside the walls of a box that is not periodic.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Beyond {
-    /// The imposed value by [side](Self::side); `None` where the value of the nearest cell in the box holds.
+    /// The imposed value by [side](Self::side); `None` if the value of the nearest cell in the box is used.
     pub imposed: [Option<f64>; 27],
 }
 

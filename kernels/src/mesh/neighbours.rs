@@ -13,8 +13,9 @@
 //!     for_each_coarser:  a super-brick is 2 coarser bricks wide; with one on either side, places 0 to 3
 //! ```
 //!
-//! A box wraps inside a super-brick if it is no whole number of them wide along a periodic axis. There every brick is looked up
-//! by its position. Beyond open walls there is nothing, so these may cut super-bricks and bricks anywhere.
+//! A box wraps inside a super-brick if its width along a periodic axis is not a whole number of super-bricks.
+//! On such levels every brick is looked up by its position. Beyond open walls there are no cells, so open
+//! walls may cut super-bricks and bricks anywhere.
 
 use super::{Mesh, RecentBlocks, local};
 use crate::ids::BrickIdx;
@@ -27,7 +28,7 @@ type Beside = [u32; 27];
 /// [`local::AROUND_OCTANT`]; [`NO_SUPER`] where there is none.
 type Coarser = [u32; 8];
 
-/// What is around a super-brick.
+/// The super-bricks around a super-brick.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct SuperLinks {

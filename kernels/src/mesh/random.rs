@@ -48,7 +48,7 @@ impl RandomMesh {
     }
 }
 
-/// Numbers without a pattern, the same at every run.
+/// Pseudo-random numbers, the same at every run.
 pub struct Random(pub u64);
 
 impl Random {

@@ -1,7 +1,7 @@
-//! Recent blocks of super-bricks: look-ups that stay near each other, most of them without a hash.
+//! Recent blocks of super-bricks: most look-ups near each other need no hash.
 //!
-//! It knows the last block for each place in a 4x4x4 block of blocks, whether it exists or not. The 27 blocks around a block have
-//! 27 different places. So none of them takes the room of another.
+//! It stores the last block, existing or not, for each place in a 4x4x4 block of blocks. The 27 blocks around
+//! a block have 27 different places, so none replaces another.
 
 use super::{Mesh, SuperBlock, local};
 use crate::ids::BrickIdx;
@@ -25,7 +25,8 @@ impl Default for RecentBlocks {
 }
 
 impl Mesh {
-    /// [`Mesh::brick_at`] without a hash if `recent` knows the block. All look-ups with one `recent` are in one mesh.
+    /// [`Mesh::brick_at`] without a hash if `recent` has the block. All look-ups with one `recent` must be in
+    /// one mesh.
     #[inline]
     pub(crate) fn brick_near(
         &self,

@@ -23,7 +23,7 @@ pub struct RootMasses<'a> {
     pub same: f64,
 }
 
-/// What a split cell has in place of a mass. No leaf can have so many quanta.
+/// The value of a split cell in place of a mass. No leaf can have this number of quanta.
 const SPLIT: u64 = u64::MAX;
 
 /// The masses of the leaves of one root while particles are deposited.

@@ -1,7 +1,8 @@
 //! Particle mesh: which cells does a set of particles split, and what are the densities of the leaves?
 //!
-//! Place in the flow: an alternative to a mesh from a snapshot. Cells and densities are made root by root, so a part of the
-//! box never needs the memory of all. It knows particles and one root at a time, and nothing of PHEW.
+//! Place in the flow: an alternative to a mesh from a snapshot. Cells and densities are computed root by
+//! root, so the memory of the whole box is never needed. It uses particles and one root at a time, and
+//! nothing of PHEW.
 //!
 //! The definition: all cells above level `level_min` are split. A cell from level `level_min` to just above `level_max` is
 //! split if it holds more than `m_refine` particles, or if a split cell of the next level touches it: all 26 neighbours
@@ -10,7 +11,8 @@
 //! The box is cut into *roots*, the cells of one level that is at least two above `level_min`. The particles of a root
 //! cause splits in this root and the 26 around it only: a split cell of level k forces the touching cells of level k - 1,
 //! those force cells of level k - 2, and so on; their positions, halved at each step, stay within one of the
-//! ancestor's. And all particles cause the union of what the particles of each root cause. So roots are processed one
+//! ancestor's. The splits that all particles cause are the union of those that the particles of each root
+//! cause. So roots are processed one
 //! by one ([`crowded`], [`grade`]), splits in neighbouring roots are sent there, and each root unites the splits that it
 //! receives ([`unite`]). A cloud is no larger than the leaf of its particle, so it reaches neighbouring roots only
 //! ([`for_each_border`], [`LevelDeposit::deposit_border`]).

@@ -1,6 +1,6 @@
 //! Walk: in which leaf is each particle of a root, and which cells are around it?
 //!
-//! Place in the flow: below [`super::deposit`]. It knows keys and a tree, no masses.
+//! Place in the flow: called by [`super::deposit`]. It uses keys and a tree, no masses.
 //!
 //! Particles are sorted by key, so one walk down the tree and up again meets them all. It keeps the 27 cells around each cell
 //! of its path, so no neighbour is searched for. Those around a child follow from those around its parent:

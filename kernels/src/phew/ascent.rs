@@ -1,16 +1,17 @@
 //! Ascent: which neighbour of each test cell is the densest? (paper, section 2.2)
 //!
 //! Place in the flow: after the test cells are known. The result, one pointer per test cell, is a forest whose roots are
-//! the peaks; [`super::label`] follows it. This module knows densities and neighbours, nothing of labels or saddles.
+//! the peaks; [`super::label`] follows it. This module uses densities and neighbours, but no labels or
+//! saddles.
 //!
 //! For each brick with test cells:
 //!
 //! 1. [`GhostBlock`] and [`Block`] bring the cells around it into flat arrays, coarser cells included.
-//! 2. [`Densest`] takes the maximum of the 27 places around each place, in single precision. Where that does not tell
-//!    two cells apart, [`break_tie`] compares the densities themselves.
-//! 3. A block has no finer cells. So the finer cells *raise* the pointers of coarser cells beside them
-//!    ([`super::raise`]): at once if the coarser cell belongs to this call and has ascended already, else the pair is
-//!    returned and raised when all cells have ascended.
+//! 2. [`Densest`] takes the maximum of the 27 places around each place, in single precision. If that does not
+//! distinguish two cells, [`break_tie`] compares the densities themselves.
+//! 3. A block has no finer cells. So the finer cells *raise* the pointers of adjacent coarser cells
+//! ([`super::raise`]). If the coarser cell belongs to this call and has ascended already, they do so at once.
+//! Otherwise the pair is returned, and raised when all cells have ascended.
 
 use super::Rules;
 use super::block::{Block, LEN, PLACE, around};
@@ -161,8 +162,8 @@ pub(super) fn for_each_block<I: Index>(
     }
 }
 
-/// The densest of the 27 places where single precision finds several: the greatest in the total order. Under RAMSES's
-/// rules the one that RAMSES probes first, but the cell itself if it is among the densest.
+/// The densest of the 27 places where single precision finds several: the greatest in the total order. Under
+/// RAMSES's rules, it is the one that RAMSES probes first, but the cell itself if it is among the densest.
 #[cold]
 #[inline(never)]
 fn break_tie(

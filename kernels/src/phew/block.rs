@@ -1,7 +1,7 @@
 //! Block: one brick of 4x4x4 cells with the ring of cells around it, as flat arrays of 6x6x6 places.
 //!
 //! Place in the flow: cut out of a [`GhostBlock`], it is what the kernels of [`super::ascent`] and [`super::saddle`] work
-//! on. It knows one brick and its neighbours, nothing of the rest of the mesh.
+//! on. It has one brick and its neighbours, and nothing else of the mesh.
 //!
 //! In flat arrays every neighbour of a place is at a constant offset, so one loop over all places is vector code:
 //!
@@ -113,8 +113,8 @@ impl<I: Index> Block<I> {
         }
     }
 
-    /// Fills the block by looking up each place in the mesh. For boxes so narrow that bricks are not full, where no ghost
-    /// block can be made; a few look-ups per place.
+    /// Fills the block by looking up each place in the mesh, with a few look-ups per place. For boxes so
+    /// narrow that bricks are not full; there no ghost block can be made.
     #[cold]
     pub fn gather_small(
         &mut self,

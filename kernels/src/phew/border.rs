@@ -1,7 +1,8 @@
 //! Borders: how near to its peak does a clump meet another one?
 //!
-//! Place in the flow: beside [`super::hierarchy`], once the clump of each test cell is known. Only RAMSES's unbinding
-//! ([`crate::bound::unbind::ramses`]) asks. A border lies midway between the centres of two touching test cells of different
+//! Place in the flow: after [`super::hierarchy`], once the clump of each test cell is known. Only RAMSES's
+//! unbinding uses it ([`crate::bound::unbind::ramses`]). A border lies midway between the centres of two
+//! touching test cells of different
 //! clumps, whatever their levels:
 //!
 //! ```text
@@ -12,7 +13,7 @@
 //!     +-------+---+---+
 //! ```
 //!
-//! Where a clump ends at cells below the density threshold it has no border.
+//! A clump has no border with cells below the density threshold.
 
 use super::ascent::for_each_block;
 use super::block::{Block, PLACE, neighbour};
@@ -30,7 +31,7 @@ pub struct BorderSearch<'a> {
     pub test_cells: &'a TestCells<'a>,
     /// The clump of each test cell, by the index of its peak in `peaks`.
     pub clump_of: &'a [PeakIdx],
-    /// The peak of each clump. A clump whose peak is not a number is passed over.
+    /// The peak of each clump. A clump with a NaN peak is skipped.
     pub peaks: &'a [[f64; 3]],
 }
 

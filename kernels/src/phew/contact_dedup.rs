@@ -1,7 +1,7 @@
-//! Contact dedup: of the many contacts between each two patches keep the greatest, and few others.
+//! Contact dedup: keeps the greatest of the many contacts between two patches, and few others.
 //!
-//! Place in the flow: [`super::saddle`] pushes the contacts that its filter leaves; [`super::forest`] takes the edges. It
-//! knows pairs of peaks and approximate saddles, and learns exact saddles only when it finishes.
+//! Place in the flow: [`super::saddle`] pushes the contacts that its filter leaves; [`super::forest`] takes
+//! the edges. It uses pairs of peaks and approximate saddles, and needs exact saddles only at the end.
 //!
 //! # Worked example
 //!
@@ -19,9 +19,9 @@
 //!     finish                                 1-2: 6.0*     slots are emptied into the list
 //! ```
 //!
-//! The edges are 1-2: 7, 3-4: 2, 1-2: 6 and 1-2: 6.0*. Pair 1-2 is there three times, with its greatest contact among them;
-//! the forest drops the others. Contacts of neighbouring cells mostly come one after the other, so few pairs are there
-//! more than once.
+//! The edges are 1-2: 7, 3-4: 2, 1-2: 6 and 1-2: 6.0*. Pair 1-2 occurs three times, including its greatest
+//! contact; the forest drops the others. Contacts of neighbouring cells mostly come one after the other, so
+//! few pairs occur more than once.
 
 use super::forest::ContactEdge;
 use super::test_cells::STRICTLY;
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(greatest(&edges), greatest(&contacts));
     }
 
-    /// Peaks have other numbers on other ranks; the order of cells is the same on all.
+    /// Peaks have other numbers on other ranks, but the order of cells is the same on all.
     #[test]
     fn of_equal_contacts_the_same_one_is_kept_whatever_the_numbers_of_peaks() {
         let kept = |peaks: [u32; 2]| {

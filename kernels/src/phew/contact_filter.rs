@@ -1,10 +1,10 @@
-//! Contact filter: which contacts of the cells of a brick may be in the forest?
+//! Contact filter: which contacts of a brick's cells may be in the forest?
 //!
 //! Place in the flow: [`super::saddle`] calls it with the block of every brick, and lists the contacts that are left.
-//! It knows densities and labels of one block, and nothing of saddles, peaks or other bricks.
+//! It uses densities and labels of one block, but no saddles, peaks or other bricks.
 //!
-//! A contact joins two touching cells of different patches. It cannot be in the maximum spanning forest if it is
-//! strictly the lowest edge on a cycle. Two such cycles can be seen inside a block:
+//! A contact joins two touching cells of different patches. It cannot be in the maximum spanning forest if it
+//! is strictly the lowest edge of a cycle. Two kinds of cycles are visible inside a block:
 //!
 //! - *Through a third cell C* that touches both cells A and B of the contact and is denser than either: A-C and C-B are
 //!   both higher than A-B, whatever the patch of C is. All common neighbours of A and B fill a box of 2 or 3 cells along
@@ -41,8 +41,9 @@
 //! direction is dropped if one of its steps stays in the oct of the finer cell, because the coarser cell is then reached
 //! without that step too.
 //!
-//! The numbers that are compared have 16 bits, so that a vector holds twice as many as of the densities and labels that
-//! they stand for: see [`super::quantized`]. The test module holds the same rules as plain loops over cells.
+//! The compared numbers have 16 bits. So a vector holds twice as many of them as of the densities and labels
+//! that they represent: see [`super::quantized`]. The test module has the same rules as plain loops over
+//! cells.
 
 use super::block::{Block, CORE, LEN, OWN, PLACE, PLANE, ROW, WHOLE};
 use super::quantized::{Numbers, QuantizedBlock, SPAN};
@@ -323,7 +324,8 @@ impl ContactFilter {
     /// denser than both cells, no denser cell of either patch touches the other cell, and no fewer steps reach it.
     /// `there` are the marks of the second cell.
     ///
-    /// One loop serves all directions: with offsets known to it, the compiler would shuffle registers in place of loads.
+    /// One loop serves all directions. With constant offsets, the compiler would shuffle registers in place
+    /// of loads.
     #[inline(always)]
     fn keep_along<const SHORT: bool>(
         &self,

@@ -1,7 +1,7 @@
 //! Densest neighbour: which of the 27 places around each place is the densest?
 //!
-//! Place in the flow: the inner kernel of [`super::ascent`] and [`super::raise`]. It knows densities at places, nothing
-//! of cells.
+//! Place in the flow: the inner kernel of [`super::ascent`] and [`super::raise`]. It uses densities at
+//! places, not cells.
 //!
 //! The maximum over 3x3x3 places is separable: three maxima along x, then along y, then along z, each one vector loop
 //! over all places. To learn *where* the maximum is, the loops run on 32-bit words of a density and its place:
@@ -13,10 +13,12 @@
 //! ```
 //!
 //! The bits of positive floats are in the order of the floats, so the greatest word has the greatest leading bits. Among
-//! places whose leading bits are equal, the greatest word in `last` names the last place, in `first` the first place. If
-//! both name the same place, it is the only one; else 24 bits do not tell which of several places is the densest.
+//! places whose leading bits are equal, the greatest word in `last` names the last place, in `first` the
+//! first place. If both name the same place, it is the only one. Otherwise 24 bits do not determine which of
+//! several places is the densest.
 //!
-//! Places from 256 on are guards: they have no bits of their own and density 0, so they never are a maximum that counts.
+//! Places from 256 on are guards: they have no bits of their own and density 0, so they are never a relevant
+//! maximum.
 
 use super::block::{PLANE, ROW};
 

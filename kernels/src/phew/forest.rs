@@ -1,11 +1,12 @@
 //! Forest: which of all contacts can ever merge anything?
 //!
-//! Place in the flow: between [`super::saddle`] and [`super::tree`], on tasks, on ranks and over ranks. It knows edges
-//! between numbered peaks, not how high the peaks are.
+//! Place in the flow: between [`super::saddle`] and [`super::tree`], on tasks, on ranks and over ranks. It
+//! uses edges between numbered peaks, but not the densities of peaks.
 //!
 //! The answer is the maximum spanning forest, by falling saddle, then lower peak, higher peak, lower cell, higher cell.
-//! This order is total, so the forest is unique. An edge that is the lowest on a cycle of some part of the graph is so in
-//! the whole graph. Hence `forest(A + B) = forest(forest(A) + forest(B))`: the same function reduces the edges of a task,
+//! This order is total, so the forest is unique. An edge that is the lowest of a cycle in a part of the graph
+//! is also the lowest of that cycle in the whole graph. Hence `forest(A + B) = forest(forest(A) +
+//! forest(B))`: the same function reduces the edges of a task,
 //! of the tasks of a rank, and of several ranks.
 //!
 //! It is found in rounds (Boruvka): every tree chooses the greatest edge that leads out of it. Such an edge belongs to the
@@ -91,8 +92,8 @@ struct Live {
 const NONE: u64 = u64::MAX;
 
 impl ForestScratch {
-    /// Announces that most edges of the next call name peaks of the `ranges`, which must be few and not overlap. This
-    /// makes the call cheaper and changes nothing else.
+    /// Announces that most edges of the next call name peaks of the `ranges`, which must be few and not
+    /// overlap. This only makes the call cheaper.
     pub fn expect(&mut self, ranges: impl Iterator<Item = Range<PeakIdx>>) {
         self.ids.expect(ranges);
     }
@@ -182,7 +183,8 @@ pub fn reduce(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<Contact
 }
 
 /// The maximum spanning forest together with all edges that could replace an edge of equal saddle in it, in falling
-/// order. It may contain a few edges more. Of equal edges between the same patches only the first is there.
+/// order. It may contain a few edges more. Only the first of several equal edges between the same patches is
+/// included.
 #[must_use]
 pub fn reduce_with_ties(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<ContactEdge> {
     let forest = reduce(edges, scratch);

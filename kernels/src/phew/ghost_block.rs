@@ -1,10 +1,11 @@
 //! Ghost block: the cells of a super-brick with two layers around them, as flat arrays of 20x20x20 places.
 //!
 //! Place in the flow: gathered once per super-brick, then [`Block::cut`](super::block::Block::cut) copies the 6x6x6
-//! places of each brick out of it. It knows the mesh around one super-brick, and nothing of what is computed on blocks.
+//! places of each brick out of it. It uses the mesh around one super-brick, and does not depend on later uses
+//! of blocks.
 //!
-//! A super-brick is 16 cells wide. Its first cell is at coordinate 2 along each axis. One layer would do for cells of
-//! the same level; the second makes room for all of a coarser cell that touches the super-brick:
+//! A super-brick is 16 cells wide. Its first cell is at coordinate 2 along each axis. One layer is enough for
+//! cells of the same level. With the second one, a coarser cell that touches the super-brick fits completely:
 //!
 //! ```text
 //!     coordinate  0 1 | 2 3 4 5 | 6 ...   ... 17 | 18 19
@@ -20,9 +21,9 @@
 //! ```
 //!
 //! The cells come from the super-brick's own bricks and from the bricks beside it: those at brick coordinates 0 and 5,
-//! where 1 to 4 are its own. Of a brick beside it only the layer that touches it is copied.
+//! where 1 to 4 are its own. Only the touching layer of an adjacent brick is copied.
 //!
-//! The plain reference of all this is `Block::gather_small`, which looks up every place by itself.
+//! The simple reference is `Block::gather_small`, which looks up every place separately.
 
 use super::test_cells::TestCells;
 use crate::ids::{BrickIdx, CellIdx, PeakIdx, TestIdx};
@@ -134,7 +135,8 @@ fn needed(bricks: u64) -> [u64; 64] {
     needed
 }
 
-/// Up to so many bricks, it takes less time to clear their blocks than the whole arrays: 250 ns, and 280 for all of these.
+/// Up to this number of bricks, it is faster to clear their blocks than the whole arrays: 250 ns, compared
+/// with 280 ns for all of these.
 const FEW_BRICKS: u32 = 12;
 
 /// Bricks in and beside a super-brick: one bit per place, 0 to 5 along each axis, x fastest, one word per z.

@@ -1,7 +1,8 @@
 //! Global records: peaks, edges and deaths that other ranks must know.
 //!
-//! Place in the flow: [`super::pending_merges`] works on them, and the engine sends them as bytes. The name of a peak tells its
-//! number, in the order of the cells of the whole mesh, and the rank that owns it. Nothing here communicates.
+//! Place in the flow: [`super::pending_merges`] works on them, and the engine sends them as bytes. The name
+//! of a peak contains its number, in the order of the cells of the whole mesh, and the rank that owns it.
+//! Nothing here communicates.
 
 use super::forest::low_first;
 use crate::geom::{Domain, cell_centre, cell_side};
@@ -131,7 +132,7 @@ impl GlobalDeath {
     }
 }
 
-/// The node that represents another one by now.
+/// A new name: the node that now represents another one.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct NewName {

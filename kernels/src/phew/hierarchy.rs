@@ -1,10 +1,12 @@
 //! Hierarchy: what are the clumps and haloes under given thresholds? (paper, sections 2.4 to 2.6)
 //!
-//! Place in the flow: the last step; it cuts a [`MergeTree`] as often as thresholds change. It knows no cells.
+//! Place in the flow: the last step; it cuts a [`MergeTree`] whenever thresholds change. It does not use
+//! cells.
 //!
 //! A peak d is noise if rho_d / saddle < R, where the saddle is the one at which it dies and R the threshold of
-//! [`Persistence`]. That may also be a difference: rho_d - saddle < R. Removing noise unites the patches over exactly the edges at which noise dies; what is left are the clumps. The
-//! saddle threshold S then unites clumps over the edges with saddle > S; what is left are the haloes. The paper
+//! [`Persistence`]. That may also be a difference: rho_d - saddle < R. Noise removal unites patches over
+//! exactly the edges at which noise dies; the result are the clumps. The saddle threshold S then unites
+//! clumps over the edges with saddle > S; the result are the haloes. The paper
 //! removes saddles in rounds. The round of each clump and the clump that it merges into follow from the tree
 //! too ([`super::rounds`]).
 

@@ -1,7 +1,7 @@
 //! Labels: which peak does the ascent of each test cell end at?
 //!
 //! Place in the flow: after [`super::ascent`]. The result is the number of a patch per test cell, which is all that
-//! [`super::saddle`] needs. This module knows pointers between test cells, nothing of densities.
+//! [`super::saddle`] needs. This module uses pointers between test cells, but no densities.
 //!
 //! `up` is a forest of pointers along which the total order strictly rises, so every chain ends at a peak, which points
 //! to itself. [`compress`] replaces a pointer only by the end of its own chain. So whatever value another thread

@@ -1,7 +1,7 @@
 //! Local ids: consecutive small numbers for the peaks that edges name.
 //!
-//! Place in the flow: the union-find arrays of [`super::forest`] are indexed by them, so they are as long as the number of
-//! peaks named, not as the largest index. It knows indices only.
+//! Place in the flow: the union-find arrays of [`super::forest`] are indexed by them, so their length is the
+//! number of named peaks, not the largest index. It uses only indices.
 //!
 //! # Worked example
 //!

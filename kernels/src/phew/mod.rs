@@ -13,11 +13,11 @@
 //! | clumps and haloes under given thresholds | [`hierarchy`], [`persistence`], [`significance`]; with RAMSES's tie rule [`ties`] | hierarchy |
 //! | where clumps meet, for RAMSES's unbinding | [`border`] | distances |
 //!
-//! Means to these ends: [`block`] and its ghost block (cells around a brick as flat arrays), [`contact_dedup`] and the
+//! Helpers: [`block`] and its ghost block (cells around a brick as flat arrays), [`contact_dedup`] and the
 //! contact filter (fewer contacts), [`local_ids`] (small numbers for peaks), `rounds` (levels of clumps).
 //!
-//! What it does not know: threads, tasks, ranks (except the number of a peak's owner), and properties of clumps. Up to
-//! `tree`, no file knows a persistence or saddle threshold; from `tree` on, no file knows a cell.
+//! It does not use threads, tasks, ranks (except the number of a peak's owner), or properties of clumps. Up
+//! to `tree`, no file uses a persistence or saddle threshold; from `tree` on, no file uses cells.
 
 pub mod ascent;
 pub mod block;
@@ -45,7 +45,7 @@ pub mod test_cells;
 pub mod ties;
 pub mod tree;
 
-/// Which rules hold where the paper and RAMSES differ.
+/// The rules to follow if the paper and RAMSES differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rules {
     /// Those of the paper: any denser neighbour counts, ties go to the first cell in the order of cells, and isolated

@@ -1,4 +1,4 @@
-//! Pending merges: which deaths can a group of ranks decide by itself, and which are left for another group?
+//! Pending merges: which deaths can a group of ranks decide, and which remain for another group?
 //!
 //! Place in the flow: [`super::tree::MergeTree::grow`] answers on one rank that knows all edges. Here each group of ranks knows
 //! only the edges that name a peak of its own. It decides what it can and hands on the rest. Then the ranks form other groups,
@@ -23,13 +23,13 @@
 //! - C-D at 2: {A, B, C} is closed with top A = 10. {D} is open: D belongs to rank 1, so its component may have more
 //!   peaks. What is known of it is D = 9. The lower top is D, but D may belong to a greater component. The edge stays
 //!   pending, as A-D.
-//! - Rank 1 knows that edge as C-D. So rank 0 tells it the new name: C is A by now.
+//! - Rank 1 knows that edge as C-D. So rank 0 sends it the new name: C is now A.
 //!
 //! *Rank 1 alone* knows C-D and D-E.
 //! - C-D at 2: {C} is open with known top 8, {D} is closed with top 9. The lower one, {C}, is open: the edge stays
 //!   pending, as C-D, and {C, D} is open from now on.
 //! - D-E at 1: {C, D} is open with known top 9, {E} is closed with top 5. E is lower than what is known already: E dies.
-//! - The name of D has not changed, so rank 1 tells nothing.
+//! - The name of D has not changed, so rank 1 sends nothing.
 //!
 //! *Both ranks together* have A-D at 2. All components are closed now. D is lower than A: D dies.
 //!
@@ -41,13 +41,14 @@ use crate::union_find::{Parents, find};
 use bytemuck::Zeroable;
 use rustc_hash::FxHashMap;
 
-/// What a group of ranks has not decided.
+/// The part that a group of ranks has not decided.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PendingMerges {
     /// Edges at which the group cannot tell yet which peak dies, in falling order, with the nodes that represent its own peaks.
     pub edges: Vec<GlobalEdge>,
-    /// What the groups at the other ends of edges do not know yet: new names of nodes of this group. Each comes with the rank
-    /// that owns the node at the other end. In the order of the edges, so a name may be there several times.
+    /// New names of nodes of this group, for the groups at the other ends of edges. Each comes with the rank
+    /// that owns the node at the other end. They are in the order of the edges, so a name may occur several
+    /// times.
     pub told: Vec<(u32, NewName)>,
 }
 
@@ -56,7 +57,7 @@ fn sort(edges: &mut [GlobalEdge]) {
     edges.sort_by(GlobalEdge::order);
 }
 
-/// Puts the new names of nodes in place of the old ones.
+/// Replaces old names of nodes by the new ones.
 pub fn rename(edges: &mut [GlobalEdge], names: &[NewName]) {
     let names: FxHashMap<PeakName, GlobalPeak> = names.iter().map(|name| (name.old, name.node)).collect();
     for node in edges.iter_mut().flat_map(|edge| &mut edge.nodes) {
@@ -65,7 +66,7 @@ pub fn rename(edges: &mut [GlobalEdge], names: &[NewName]) {
 }
 
 /// The groups of the next round that need a pending edge: those of its two nodes. None if the group of the other node passes the
-/// edge on. `is_inside` tells which ranks are in the group of this round, `next` the next group of a rank.
+/// edge on. `is_inside` is true for the ranks in the group of this round, `next` the next group of a rank.
 pub fn next_groups(
     edge: &GlobalEdge,
     is_inside: impl Fn(u32) -> bool,
@@ -76,9 +77,9 @@ pub fn next_groups(
     [Some(first), (second != first).then_some(second)].into_iter().flatten().filter(move |_| passes_on)
 }
 
-/// What a group has decided so far: the peaks that its edges name, by local index.
+/// The decisions of a group so far: the peaks that its edges name, by local index.
 pub struct GroupMerges<F> {
-    /// Tells which ranks are in the group.
+    /// Whether a rank is in the group.
     is_inside: F,
     ids: NodeIds,
     /// Union-find of the decided merges: the root of a peak is the *node* that represents it.
@@ -111,7 +112,7 @@ impl Parents for [PendingNode] {
 
 #[derive(Clone, Copy, PartialEq)]
 enum NodeState {
-    /// No edge has named the node yet.
+    /// The node does not occur in an edge yet.
     Unseen,
     /// The group knows all peaks and all edges of the component.
     Closed,
@@ -120,17 +121,19 @@ enum NodeState {
 }
 
 impl<F: Fn(u32) -> bool> GroupMerges<F> {
-    /// A group that has no edges yet. `is_inside` tells which ranks are in it.
+    /// A group that has no edges yet. `is_inside` is true for the ranks in it.
     pub fn new(is_inside: F) -> Self {
         Self { is_inside, ids: NodeIds::default(), node_parents: Vec::new(), components: Vec::new() }
     }
 
     /// Decides all deaths that the group can decide. Appends them to `deaths` and returns what is left.
     ///
-    /// `edges` are all pending edges of whose two nodes at least one belongs to a rank of the group, in any order. Copies do
-    /// no harm. They may come in several parts, one per call: each edge of a part precedes all edges of later ones in falling order.
+    /// `edges` are all pending edges with at least one node of a rank of the group, in any order. Duplicates
+    /// are harmless. They may come in several parts, one per call: each edge of a part precedes all edges of
+    /// later ones in falling order.
     ///
-    /// Each death is decided once, by the first group that can tell. Linear in the edges, after sorting them.
+    /// Each death is decided once, by the first group that can decide it. Linear in the edges, after sorting
+    /// them.
     pub fn decide(&mut self, mut edges: Vec<GlobalEdge>, deaths: &mut Vec<GlobalDeath>) -> PendingMerges {
         sort(&mut edges);
         // An edge brings one death at most. Deaths that grow step by step double the time of a few thousand edges.
@@ -192,8 +195,8 @@ impl<F: Fn(u32) -> bool> GroupMerges<F> {
         }
         let near = usize::from(self.peak(tops[0]).exceeds(self.peak(tops[1])));
         let other = 1 - near;
-        // The lower top decides. An open component may be greater than what is known of it, so it cannot die yet. Into a node
-        // outside nothing dies: the names of that node are told by its own group.
+        // The lower top decides. An open component may be greater than its known part, so it cannot die yet.
+        // Nothing dies into a node outside, because only the group of that node announces its names.
         let is_open = self.components[tops[near] as usize].state == NodeState::Open;
         if is_open || !(self.is_inside)(self.peak(nodes[other]).peak.owner()) {
             edge.nodes = nodes.map(|node| *self.peak(node));
@@ -202,7 +205,7 @@ impl<F: Fn(u32) -> bool> GroupMerges<F> {
             return true;
         }
         deaths.push(GlobalDeath::new(self.peak(tops[near]), edge, near));
-        // Any node of the other component would do: this edge makes them one component.
+        // Any node of the other component could be chosen, because this edge joins both components.
         self.node_parents[tops[near] as usize] = nodes[other];
         false
     }
@@ -243,7 +246,8 @@ impl<F: Fn(u32) -> bool> GroupMerges<F> {
     }
 }
 
-/// Consecutive small numbers for the peaks that edges name. Most are in one range of the numbers of all ranks.
+/// Consecutive small numbers for the peaks that edges name. Most peaks are in one range of the numbers over
+/// all ranks.
 #[derive(Default)]
 struct NodeIds {
     /// First number of the range.

@@ -1,9 +1,10 @@
 //! Persistence: how far must a peak stand above the saddle at which it dies, so that it is not noise?
 //!
-//! Place in the flow: [`super::hierarchy`] and [`super::ties`] ask it for each peak. It knows two densities, no tree.
+//! Place in the flow: [`super::hierarchy`] and [`super::ties`] use it for each peak. It uses two densities,
+//! no tree.
 //!
-//! Both kinds grow with the density of the peak and fall with that of the saddle. The equivalence of the tree with the
-//! rounds of the paper needs no more than that.
+//! Both kinds grow with the density of the peak and fall with that of the saddle. The tree is equivalent to
+//! the rounds of the paper for any such measure.
 
 /// How persistence is measured, with its threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]

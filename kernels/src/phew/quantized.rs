@@ -1,10 +1,11 @@
-//! Quantized block: the densities and labels of a block as 16-bit numbers that compare as they do.
+//! Quantized block: the densities and labels of a block as 16-bit numbers that compare in the same way.
 //!
-//! Place in the flow: the first step of [`super::contact_filter`]. It knows one block.
+//! Place in the flow: the first step of [`super::contact_filter`]. It uses one block.
 //!
-//! - *Densities.* The bits of positive floats ascend as the floats do. From the bits of every density the least of the
-//!   block is subtracted; the rest is shifted right until the greatest fits 16 bits, and 1 is added, so that 0 is left
-//!   for places without a cell. A number that exceeds another by *two* belongs to a strictly denser cell, because shifting
+//! - *Densities.* The bits of positive floats ascend as the floats do. The bits of the least density of the
+//!   block are subtracted from those of every density. The rest is shifted right until the greatest fits 16
+//!   bits. Then 1 is added, so that 0 can stand for places without a cell. A number that exceeds another by
+//!   *two* belongs to a strictly denser cell, because shifting
 //!   loses less than one, and at least the last 4 bits are always lost (more than [`STRICTLY`](super::test_cells::STRICTLY)
 //!   needs). `above` is the number plus one: a cell is strictly denser if its number exceeds `above` of the other.
 //!
@@ -33,8 +34,8 @@ pub type Numbers = [u16; LEN];
 /// [`STRICTLY`](super::test_cells::STRICTLY).
 const LEAST_SHIFT: u32 = 4;
 
-/// If the greatest density of a block is at most so many times the least one, sums with it still differ where the
-/// other terms strictly differ.
+/// If the greatest density of a block is at most this multiple of the least one, sums with it still differ if
+/// the other terms strictly differ.
 const WIDEST: f32 = (1 << 30) as f32;
 
 /// The numbers of a block.

@@ -1,8 +1,8 @@
 //! Raising: how does a coarser cell ascend to a finer one?
 //!
 //! Place in the flow: part of [`super::ascent`]. The block of a coarser cell does not contain finer cells, so the finer
-//! brick finds the pairs: for each coarser cell in or around it, the densest of its own cells that touch that one. This
-//! module knows one block at a time, and the pointers that it raises.
+//! brick finds the pairs: for each coarser cell in or around it, the densest of its own cells that touch that
+//! one. This module uses one block at a time, and the pointers that it raises.
 //!
 //! A brick is 2x2x2 coarser cells wide, so 4x4x4 coarser cells lie in it or touch it. Along each axis:
 //!
@@ -15,8 +15,8 @@
 //! Coarser cell c covers own cells 2c - 2 and 2c - 1, so it touches own cells 2c - 3 to 2c. Those are exactly the three
 //! own cells around own cell c, cut to one at the two ends: for c = 0 and 3 the maximum does not look along the axis. So
 //! one 3x3x3 maximum over the 64 own cells, with that mask, gives the maxima for all 64 coarser cells
-//! ([`Densest::fill_in_blocks`]). A pair counts only if the finer cell is not less dense than the coarser one, as far
-//! as 24 bits of the densities tell.
+//! ([`Densest::fill_in_blocks`]). A pair counts only if the finer cell is not less dense than the coarser one
+//! in the leading 24 bits of the densities.
 
 use super::Rules;
 use super::block::{Block, OWN, places_of};
@@ -55,8 +55,9 @@ const COARSER: [u8; CELLS] = places_of([0, 1, 3, 5]);
 
 impl FinerCells {
     /// Calls `found(coarser cell, place of a finer one)` for each coarser cell in and around the brick whose density does
-    /// not exceed that of the densest own cell that touches it. If 24 bits do not tell several own cells apart, it is called
-    /// for each of them. A cell coarser by more than one level fills several of the 4x4x4 cells and is found for each.
+    /// not exceed that of the densest own cell that touches it. If several own cells share the greatest 24
+    /// bits, it is called for each of them. A cell coarser by more than one level fills several of the 4x4x4
+    /// cells and is found for each.
     #[inline(always)]
     pub fn for_each(&mut self, block: &Block<TestIdx>, mut found: impl FnMut(TestIdx, usize)) {
         self.fill_in(block);

@@ -1,11 +1,13 @@
-//! The merge tree by regions: which deaths do the edges of a region of peaks suffice for?
+//! The merge tree by regions: which deaths can be decided from the edges of a region of peaks?
 //!
 //! Place in the flow: between the edges of [`super::forest`] and the deaths of [`super::tree`]. One region with all peaks
 //! decides everything. Several regions can work at the same time; afterwards one with all peaks decides the edges that they left.
-//! It knows places of peaks and numbers of edges. A *place* is a number such that the peaks of a region follow each other.
+//! It uses places of peaks and numbers of edges. *Places* are numbers in which the peaks of a region are
+//! consecutive.
 //!
-//! A region goes through the edges of its peaks by falling saddle, as the whole tree does. A component is *open* from the first
-//! edge on that leads out of the region, or to an open component: what it meets next, others decide. Its edges are left. A component
+//! A region goes through the edges of its peaks by falling saddle, as the whole tree does. From its first
+//! edge that leads out of the region or to an open component, a component is *open*: its next mergers are
+//! decided elsewhere. Its edges are left. A component
 //! that is not open has seen all its edges so far. So its death is that of the whole tree. Peaks that may have edges
 //! unknown here are open from the beginning. An edge between open components that greater edges connect merges nothing, so it is
 //! dropped.
@@ -70,12 +72,13 @@ pub struct PeakRegion<'a> {
     pub deaths: &'a mut [DeathEdge],
 }
 
-/// Paths are shortened so many edges ahead, so that they are in the cache when the edge is processed.
+/// Paths are shortened this number of edges ahead, so that they are in the cache when the edge is processed.
 const AHEAD: usize = 16;
 
 impl PeakRegion<'_> {
-    /// Decides the deaths that the edges of the region suffice for. These come in `runs`, in falling order; each has a peak in
-    /// the region. Returns the edges that it leaves, in falling order, with places of peaks that represent their peaks in
+    /// Decides the deaths that follow from the edges of the region. The edges come in `runs`, in falling
+    /// order; each has a peak in the region. Returns the edges that it leaves, in falling order, with places
+    /// of peaks that represent their peaks in
     /// the region. Of an edge between two regions, the region of the first place leaves it. Almost linear in the edges.
     pub fn decide<'e>(mut self, runs: impl Iterator<Item = &'e [RegionEdge]>) -> Vec<RegionEdge> {
         let (mut left, mut open) = (Vec::new(), OpenComponents::new(self.rho.len(), self.open));

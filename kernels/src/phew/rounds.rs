@@ -1,7 +1,7 @@
 //! Rounds: in which of the paper's rounds does each clump merge, and into which clump? (paper, section 2.6)
 //!
-//! Place in the flow: called by [`super::hierarchy`] with the clumps that are to merge. It knows the merge tree, nothing
-//! of cells or thresholds.
+//! Place in the flow: called by [`super::hierarchy`] with the clumps that are to merge. It uses the merge
+//! tree, but no cells or thresholds.
 //!
 //! In each round of the paper, every clump looks at its highest saddle to another clump (its key saddle) and merges into
 //! that clump if the latter is higher. Going through all clumps in all rounds would be slow. Two facts of the
@@ -13,7 +13,7 @@
 //!   at it. When the lower clump merges into a parent, those of its waiters that the parent exceeds merge in the
 //!   next round; the others go on waiting at the parent.
 //!
-//! So a clump is touched only when something changes for it. The cost is that of sorting the waiters.
+//! So a clump is visited only when something changes for it. The cost is that of sorting the waiting clumps.
 //!
 //! # Worked example
 //!

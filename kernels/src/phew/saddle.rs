@@ -2,9 +2,10 @@
 //!
 //! Place in the flow: after the labels. A contact is a pair of touching cells of two patches; its saddle is the mean of
 //! the two densities, which is finite even where their sum is not. [`super::forest`] keeps the few contacts that can
-//! merge anything: the maximum spanning forest. This module knows labels as numbers of patches, not which peak is higher.
+//! merge anything: the maximum spanning forest. This module uses labels as numbers of patches, and does not
+//! depend on which peak is higher.
 //!
-//! Most contacts are on a cycle whose other edges are higher, so they cannot be in the forest.
+//! Most contacts are on a cycle of higher edges, so they cannot be in the forest.
 //! [`ContactFilter`](super::contact_filter) drops those that it recognises in the block of a brick, and [`ContactDedup`]
 //! those that another contact of the same two patches exceeds. Both drop a contact only if it is *strictly* lower; the
 //! total order of edges decides ties later.
@@ -61,7 +62,7 @@ pub fn contacts(
 /// The most contacts of a brick, and the entries that [`list`] may write beyond the last.
 const LISTED: usize = 64 * 26 + AT_ONCE;
 
-/// [`list`] writes so many entries per cell at a time, whether there are as many contacts or not.
+/// [`list`] writes this number of entries per cell at a time, even if there are fewer contacts.
 const AT_ONCE: usize = 4;
 
 /// Lists the contacts of the cells of a brick as (place, direction). Returns their number; entries beyond are undefined.

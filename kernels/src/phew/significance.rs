@@ -1,10 +1,11 @@
 //! Significance: does the part of a peak above its saddle stand out from the shot noise of particles?
 //!
-//! Place in the flow: the hierarchy asks it beside [`super::persistence`], in densities that are made of particles. It
-//! knows sums over cells, no tree.
+//! Place in the flow: the hierarchy uses it together with [`super::persistence`], for densities made from
+//! particles. It uses sums over cells, no tree.
 //!
-//! A density of particles is bumpy. The bumps of a smooth halo have high ratios of peak to saddle where each holds few
-//! particles, and by persistence alone one of them may own a large part of the halo. Let M and V be mass and volume of the
+//! A density of particles is bumpy. Bumps of a few particles in a smooth halo have high ratios of peak to
+//! saddle. With persistence alone, one of them may own a large part of the halo. Let M and V be mass and
+//! volume of the
 //! cells above the saddle of density s at which a peak dies, and m the mean mass of particles there. A smooth density
 //! of s would have s V of mass in that volume, with a scatter of sqrt(m s V):
 //!
@@ -17,13 +18,13 @@
 //!      /            \   the clump: the patch of the peak, and all patches of noise that end there
 //! ```
 //!
-//! Small S alone does not tell noise: real subhaloes of 20 to 50 particles have it as well. But they are not much
-//! larger than their part above the saddle. So a part is noise if S is small and f is small, too; or if it does not stand out
-//! by one standard deviation. The smaller f, the greater S may be: the greatest of the many bumps in a flat core reaches 6.
+//! A small S alone does not mean noise: real subhaloes of 20 to 50 particles also have one. But they are not
+//! much larger than their part above the saddle. So a part is noise if S and f are both small, or if S is
+//! below 1. The smaller f is, the greater S may be: the greatest of the many bumps in a flat core reaches 6.
 //!
 //! A saddle has two sides. In a flat core the densest peak of all may be a bump of a few particles. The core then dies into that bump, with
-//! a large S of its own. So the part of the elder above the same saddle is judged as well, with the clump of the elder. If either part is
-//! noise, the peak that dies is no clump beside its elder:
+//! a large S of its own. So the part of the elder above the same saddle is tested as well, with the clump of
+//! the elder. If either part is noise, the dying peak is not a separate clump:
 //!
 //! ```text
 //!       E /\                        E, a bump: the elder
@@ -43,7 +44,7 @@ pub const FRACTION_OF_DOUBT: f64 = 0.03;
 /// A peak of lower significance is noise, however much of its clump lies above its saddle.
 pub const ONE_DEVIATION: f64 = 1.0;
 
-/// What lies above the saddle at which a peak dies. Any units in which density is mass per volume.
+/// The part of a peak above the saddle at which it dies, in any units in which density is mass per volume.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartAbove {
     /// Mass of the cells above the saddle.
@@ -64,8 +65,8 @@ pub struct Prominence {
 }
 
 impl PartAbove {
-    /// The significance above a saddle of this density, or above the density threshold for a peak that never dies. 0 where no cell is
-    /// denser, as among equal cells.
+    /// The significance above a saddle of this density, or above the density threshold for a peak that never
+    /// dies. 0 if no cell is denser, as among equal cells.
     pub fn significance(&self, saddle: f64) -> f64 {
         if self.volume == 0.0 {
             return 0.0;
@@ -76,7 +77,7 @@ impl PartAbove {
 }
 
 impl Prominence {
-    /// Of a part that nobody has looked at. It is not noise.
+    /// The significance of a part that was not examined. It is not noise.
     pub const UNKNOWN: Self = Self { significance: f64::NAN, mass: f64::NAN };
 
     /// Whether there is a mass of its clump for which it is noise.
@@ -85,7 +86,8 @@ impl Prominence {
         self.is_noise(f64::INFINITY, least)
     }
 
-    /// Whether a dying peak is noise where its clump has this mass. `least` is the threshold of the significance; 0: none is.
+    /// Whether a dying peak is noise if its clump has this mass. `least` is the threshold of the
+    /// significance; with 0 no peak is noise.
     #[inline]
     pub fn is_noise(&self, mass_of_clump: f64, least: f64) -> bool {
         let is_less_than = |fraction: f64| self.mass < fraction * mass_of_clump;

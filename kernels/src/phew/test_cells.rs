@@ -1,7 +1,7 @@
 //! Test cells: which cells take part?
 //!
 //! Place in the flow: the first step. Test cells are the leaves above the density threshold, numbered in the order of the
-//! cells. This module knows the mesh and densities, nothing of peaks.
+//! cells. This module uses the mesh and densities, but no peaks.
 
 use crate::ids::{CellIdx, TestIdx};
 use crate::mesh::{Brick, Lookup, Mesh, SuperBrick, local};
@@ -27,8 +27,8 @@ pub struct TestCells<'a> {
     floor: f32,
 }
 
-/// Where a single-precision density exceeds another by more than this factor, the double-precision densities differ too,
-/// and so do their means with any lower density, whatever the rounding.
+/// If a single-precision density exceeds another by more than this factor, the double-precision densities
+/// differ in spite of rounding, and so do their means with any lower density.
 pub const STRICTLY: f32 = 1.0 + 1.0 / (1 << 20) as f32;
 
 /// The greatest density is scaled to this power of two.

@@ -1,11 +1,13 @@
 //! Ties: which of several equal saddles does RAMSES take?
 //!
-//! Place in the flow: in place of [`super::hierarchy::cut`] under RAMSES's rules. It knows the tree and the tied edges.
+//! Place in the flow: in place of [`super::hierarchy::cut`] under RAMSES's rules. It uses the tree and the
+//! tied edges.
 //!
 //! The forest contains only some of several edges with equal saddles, and the paper's rules need no more. Under RAMSES's
 //! rules a clump looks at all of its greatest saddles in each round, and takes the one whose other clump has the densest
-//! peak. Which clumps are its neighbours by then depends on the thresholds, so no order of the edges can express that
-//! rule. Hence edges that tie with an edge of the forest are kept beside it, and the rounds are executed as in RAMSES.
+//! peak. Its neighbours in that round depend on the thresholds, so no order of the edges can express that
+//! rule. Hence edges that tie with an edge of the forest are kept in addition, and the rounds are executed as
+//! in RAMSES.
 //!
 //! # Worked example
 //!
@@ -91,9 +93,9 @@ pub fn cut_with_ties(tree: &MergeTree, ties: &[Tie], cut: &Cut) -> Hierarchy {
 
 /// The result of a pass, by peak.
 struct TiePass {
-    /// What it belongs to after the pass.
+    /// The peak to which it belongs after the pass.
     label: Vec<PeakIdx>,
-    /// What it merges into in its round; itself if it does not merge.
+    /// The peak into which it merges in its round; itself if it does not merge.
     parent: Vec<PeakIdx>,
     /// The round in which it merges, from 1; 0 if it does not merge.
     level: Vec<u32>,
@@ -101,7 +103,7 @@ struct TiePass {
     key_saddle: Vec<KeySaddle>,
 }
 
-/// An edge between what its patches belong to by now.
+/// An edge between the clumps to which its patches now belong.
 #[derive(Clone, Copy)]
 struct TieEdge {
     saddle: f64,

@@ -1,8 +1,8 @@
 //! Merge tree: which peak dies where?
 //!
-//! Place in the flow: from the edges of [`super::forest`] to the tree that [`super::hierarchy`] cuts. It knows neither
-//! cells (only their numbers) nor thresholds: the result serves all thresholds, so a stored tree can be cut again without
-//! the mesh.
+//! Place in the flow: from the edges of [`super::forest`] to the tree that [`super::hierarchy`] cuts. It uses
+//! only the numbers of cells, and no thresholds. The result serves all thresholds, so a stored tree can be
+//! cut again without the mesh.
 //!
 //! Go through the forest by falling saddle. At each edge two components meet, and the one whose greatest peak is lower
 //! dies there (the elder rule).

@@ -7,8 +7,8 @@ use crate::sum::Quantum;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
-/// The values of a patch after its sums are complete, in code units. With the momenta, they suffice to combine patches into
-/// clumps at any later time.
+/// The values of a patch after its sums are complete, in code units. With the momenta, they are enough to
+/// combine patches into clumps at any later time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PatchValues {
     /// Number of cells.
@@ -191,7 +191,7 @@ pub struct Structure {
     pub volume: f64,
     /// Mass.
     pub mass: f64,
-    /// Mass of the clump with this identifier alone, also where the others are those of its halo.
+    /// Mass of only the clump with this identifier, even in a row of a halo.
     pub patch_mass: f64,
     /// Peak density.
     pub rho_peak: f64,
@@ -201,7 +201,7 @@ pub struct Structure {
     pub peak: [f64; 3],
     /// Refined position of the peak.
     pub peak_refined: [f64; 3],
-    /// Centre of mass, within the box; NaN where cells below 0 leave no mass, or move it out of the box.
+    /// Centre of mass, within the box; NaN if cells below 0 leave no mass or move the centre out of the box.
     pub centre_of_mass: [f64; 3],
     /// Mass-weighted velocity.
     pub velocity: [f64; 3],
@@ -226,7 +226,7 @@ pub struct GroupTotals {
     pub volume: f64,
     /// Mass.
     pub mass: f64,
-    /// Centre of mass, within the box; NaN where cells below 0 leave no mass, or move it out of the box.
+    /// Centre of mass, within the box; NaN if cells below 0 leave no mass or move the centre out of the box.
     pub centre_of_mass: [f64; 3],
     /// Mass-weighted velocity.
     pub velocity: [f64; 3],

@@ -1,4 +1,4 @@
-//! How dense it is.
+//! Properties of density.
 
 use super::{Property, Value, with_dimension};
 

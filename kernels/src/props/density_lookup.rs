@@ -1,4 +1,4 @@
-//! Density lookup: what is the density at a place beside a cell?
+//! Density lookup: what is the density next to a cell?
 //!
 //! A place is as large as the cell: it holds a cell of the same level, lies in a coarser leaf, or contains finer ones. It has three
 //! coordinates from 0 to 2, along each axis before, at and after the cell.
@@ -45,9 +45,9 @@ impl<'a> DensityLookup<'a> {
 
     /// The density at a place beside a cell of `level`. `position` is where the place is, in cells of that level.
     ///
-    /// It is that of the cell there, or of the leaf around it. Where finer leaves are, in a mesh without split cells, it is a
-    /// mean of these. Where leaves up to a threshold may be missing, this is [`Self::mean_of_touching`]. Elsewhere all leaves
-    /// count, and `None` says that one of them is missing.
+    /// It is that of the cell there, or of the leaf around it. For finer leaves in a mesh without split
+    /// cells, it is a mean. If leaves up to a threshold may be missing, this is [`Self::mean_of_touching`].
+    /// Otherwise all leaves count, and `None` means that one of them is missing.
     pub fn beside(&mut self, level: u8, position: [u32; 3], place: [usize; 3]) -> Option<f64> {
         let farthest = if self.mesh.is_graded() { level.min(1) } else { level };
         let around = (0..=farthest).find_map(|up| self.cell(level - up, position.map(|x| x >> up)));

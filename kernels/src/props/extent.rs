@@ -1,4 +1,4 @@
-//! How large it is.
+//! Properties of size.
 
 use super::{Property, Value, number, with_dimension};
 

@@ -1,4 +1,4 @@
-//! How heavy it is.
+//! Properties of mass.
 
 use super::{Property, Value, with_dimension};
 

@@ -1,4 +1,4 @@
-//! Where it stands in the hierarchy.
+//! The place of a structure in the hierarchy.
 
 use super::{Property, Value, number};
 

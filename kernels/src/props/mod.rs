@@ -1,10 +1,11 @@
-//! Properties: what is each clump and halo like?
+//! Properties: which values describe each clump and halo?
 //!
-//! Place in the flow: beside [`crate::phew`]. One pass over the test cells adds the first of [`sums::SUMS`] to the
+//! Place in the flow: next to [`crate::phew`]. One pass over the test cells adds the first of [`sums::SUMS`]
+//! to the
 //! [`PatchSums`] of each patch; if there are velocities, another adds its [`Momentum`]. Clumps and haloes combine the values
 //! of their patches ([`combine`]), so their properties follow for any thresholds without the cells. [`refine`] finds
-//! the position of a peak inside its cell. It knows patches as numbers, and of thresholds only how
-//! persistence is measured.
+//! the position of a peak inside its cell. It uses patches as numbers, and of the thresholds only the kind of
+//! persistence.
 //!
 //! A property is one file here and one line in [`properties`]; its column then appears in every catalogue.
 
@@ -52,7 +53,7 @@ pub struct Property {
     pub value: fn(&Structure) -> Value,
 }
 
-/// What is known of clumps and haloes.
+/// The facts that are known about clumps and haloes.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownProperties {
     /// Their relevance is the persistence of this kind.

@@ -1,4 +1,4 @@
-//! Where it is.
+//! Positions of a structure.
 
 use super::{Property, Value, with_dimension};
 

@@ -1,7 +1,7 @@
 //! Refinement: where in its cell is a peak? One Newton step on a quadratic through the 27 cells around it.
 //!
-//! The corners do not matter, so 19 densities are needed. [`PatchRefiner`] takes them from the block of a brick, without a
-//! look-up, where they are those of test cells of the same or a coarser level. [`Refiner`] looks cells up.
+//! The corners do not matter, so 19 densities are needed. [`PatchRefiner`] takes those of test cells of the
+//! same or a coarser level from the block of a brick, without a look-up. [`Refiner`] looks cells up.
 
 use super::density_lookup::{DensityLookup, PLACES};
 use super::newton::peak_of;
@@ -117,7 +117,7 @@ impl<'a> Refiner<'a> {
     }
 }
 
-/// Refines the peaks of a brick: from its block, and what that lacks by a [`Refiner`].
+/// Refines the peaks of a brick from its block; a [`Refiner`] looks up what the block lacks.
 pub struct PatchRefiner<'a> {
     test_cells: &'a TestCells<'a>,
     peaks: &'a PeakSet,

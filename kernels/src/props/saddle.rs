@@ -1,4 +1,4 @@
-//! How it stands out from its neighbours.
+//! The prominence of a structure over its neighbours.
 
 use super::{Property, Value, number, with_dimension};
 

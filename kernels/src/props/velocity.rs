@@ -1,4 +1,4 @@
-//! How it moves.
+//! The velocity of a structure.
 
 use super::{Property, Value};
 

@@ -9,7 +9,7 @@
 //!                                                           +-- + value -----------------------------> other axes
 //! ```
 //!
-//! What it does not know: files, catalogues, and of headers no more than their numbers.
+//! It does not use files or catalogues, and of headers only their numbers.
 
 mod linear;
 mod projection;

@@ -1,5 +1,5 @@
-//! The procedure in plain words, for small outputs: rounds of mutual best matches, and each track told from its birth to its end.
-//! The history must give the same.
+//! A simple version of the procedure, for small outputs: rounds of mutual best matches, and each track
+//! followed from its birth to its end. The history must give the same result.
 
 use crate::trees::history::{HistoryParams, NodeFate};
 use crate::trees::join::{MemberEntry, first_twin, join};
@@ -89,7 +89,7 @@ impl Brute<'_> {
         }
     }
 
-    /// What became of an object that is missing in the outputs up to `until`.
+    /// The fate of an object that is missing in the outputs up to `until`.
     fn settle(&mut self, track: usize, until: usize) {
         let (k, object) = self.tracks[track].last;
         let later = k + 1..until + 1;
@@ -174,7 +174,7 @@ impl Brute<'_> {
         loop {
             let order = |(track, object): (usize, usize)| {
                 let (score, least) = scores[&(track, object)];
-                // Of two tracks the one that was seen later comes first, then that of the lower object.
+                // Between two tracks, the one that was seen later comes first, then that of the lower object.
                 let (seen, place) = self.tracks[track].last;
                 (std::cmp::Reverse(score), least, object, std::cmp::Reverse(seen), place)
             };
@@ -202,7 +202,7 @@ impl Brute<'_> {
         (of.state, of.last, of.seen) = (State::Here, (output, object), output);
     }
 
-    /// Re-births, and what becomes of the other orphans.
+    /// Re-births, and the fates of the other orphans.
     fn follow_orphans(&mut self, output: usize, free: &mut BTreeSet<usize>) {
         let is_orphan = |track: &usize| self.tracks[*track].state == State::Orphan;
         let orphans: Vec<usize> = (0..self.tracks.len()).filter(is_orphan).collect();
@@ -301,7 +301,8 @@ proptest! {
         prop_assert_eq!(found, brute(&outputs, params));
     }
 
-    /// Each node has one descendant or a told end, each object is there once, and each progenitor is listed once.
+    /// Each node has one descendant or a stated end, each object occurs once, and each progenitor is listed
+    /// once.
     #[test]
     fn nothing_is_lost_or_counted_twice(outputs in outputs(), gap in 0_usize..4, orphans: bool) {
         let nodes = linked(&outputs, HistoryParams { gap, n_tracers: 3, orphans });

@@ -1,4 +1,5 @@
-//! The history of objects, output by output: who goes on as whom, who is missing for a while, who is an orphan, who merges.
+//! The history of objects, output by output: which ones continue, are missing for a while, become orphans, or
+//! merge.
 //!
 //! ```text
 //!   output     0      1      2      3      4
@@ -8,8 +9,8 @@
 //!                                └─ A               of A
 //! ```
 //!
-//! An object that is missing waits for up to `gap` outputs. If it does not come back, what became of it is looked up in what was
-//! noted while it waited.
+//! An object that is missing waits for up to `gap` outputs. If it does not come back, its fate follows from
+//! the sightings recorded while it waited.
 
 use crate::trees::matching::matched;
 use crate::trees::score::PairScore;
@@ -19,10 +20,10 @@ use crate::trees::tracer::{TracerKey, weight, weight_sums};
 pub const MOST_OBJECTS: u64 = 1 << 31;
 /// Numbers of objects and of outputs that fit a track.
 const OBJECT_BITS: u32 = 40;
-/// The share of an object's weight that must be in its match: one of this number.
+/// At least one in this number of an object's weight must be in its match.
 const SHARE: u64 = 4;
 
-/// What decides a history.
+/// The parameters of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryParams {
     /// Number of outputs in which an object may be missing.
@@ -50,7 +51,7 @@ pub struct ObjectRow {
     pub tracer: Option<TracerKey>,
     /// Its mass, which orders progenitors of equal score.
     pub mass: f64,
-    /// The place of the object that it is in.
+    /// The place of the object that contains it.
     pub host: Option<u32>,
 }
 
@@ -74,11 +75,11 @@ pub struct OutputStep<'a> {
     pub objects: &'a [ObjectRow],
     /// Pairs of sources and objects. Each pair once.
     pub pairs: &'a [PairScore],
-    /// What was found of the most bound tracers. Each slot at most once.
+    /// Where the most bound tracers were found. Each slot occurs at most once.
     pub sightings: &'a [Sighting],
 }
 
-/// An object that is looked for in the next output.
+/// An object to search for in the next output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceObject {
     /// Place of the output in which it was found last.
@@ -87,7 +88,7 @@ pub struct SourceObject {
     pub object: u32,
 }
 
-/// What becomes of a node.
+/// The fate of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum NodeFate {
@@ -153,7 +154,7 @@ struct OrphanTracer {
     missed: usize,
 }
 
-/// The nodes of all outputs so far, and what is looked for in the next one.
+/// The nodes of all outputs so far, and the objects to search for in the next one.
 #[derive(Debug, Clone)]
 pub struct History {
     params: HistoryParams,
@@ -184,7 +185,8 @@ impl History {
         self.n_outputs as usize
     }
 
-    /// The objects that are looked for in the next output: those of the last one in their order, then the missing ones.
+    /// The objects to search for in the next output: those of the last one in their order, then the missing
+    /// ones.
     pub fn sources(&self) -> Vec<SourceObject> {
         let nodes = self.previous.clone().chain(self.waiting.iter().map(|waiting| waiting.node));
         let source = |node: usize| {
@@ -200,8 +202,8 @@ impl History {
         self.orphans.iter().map(|orphan| tracer(orphan).expect("an orphan has a tracer")).collect()
     }
 
-    /// Adds an output. Returns which of the sources are missing and looked for again, in the order in which they stand behind the
-    /// objects in the next [`Self::sources`].
+    /// Adds an output. Returns the missing sources that are searched for again, in the order in which they
+    /// follow the objects in the next [`Self::sources`].
     pub fn advance(&mut self, step: &OutputStep) -> Vec<u32> {
         let first = self.nodes.len();
         let (n_previous, n_sources) = (self.previous.len(), self.previous.len() + self.waiting.len());
@@ -215,7 +217,7 @@ impl History {
         let fits = |pair: &&PairScore| {
             let source = pair.source as usize;
             let total = self.weight_sums[self.nodes[sources[source]].n_tracers as usize];
-            // Members of a missing object are no longer known, so nothing is asked of the other direction.
+            // Members of a missing object are no longer known, so the backward score is not required.
             pair.forward.saturating_mul(SHARE) >= total
                 && pair.forward > 0
                 && (pair.backward > 0 || source >= n_previous)
@@ -296,7 +298,7 @@ impl History {
         // Orphans that go on as objects leave with those that are lost, in `follow_orphans`.
     }
 
-    /// Of each source: the object with most of its weight; of equal ones that with the lower tracer.
+    /// For each source: the object with most of its weight; between equals, the one with the lower tracer.
     fn remains(&self, step: &OutputStep, sources: &[usize], first: usize) -> Vec<Option<Remains>> {
         let mut best: Vec<Option<&PairScore>> = vec![None; sources.len()];
         for pair in step.pairs.iter().filter(|pair| pair.forward > 0) {
@@ -362,8 +364,8 @@ impl History {
         }
     }
 
-    /// Notes what is left of the sources that do not go on; the fate of those that have waited long enough is settled. Returns the
-    /// others.
+    /// Records sightings of the sources that do not continue. Settles the fate of those that have waited long
+    /// enough. Returns the others.
     fn wait(
         &mut self,
         sources: &[usize],
@@ -397,7 +399,7 @@ impl History {
         slots
     }
 
-    /// Decides what became of an object that did not come back. Returns the orphan that is left of it, if any.
+    /// Decides the fate of an object that did not come back. Returns its orphan, if any.
     fn settle(&mut self, object: &WaitingObject) -> Option<OrphanTracer> {
         if self.params.orphans && object.seen.iter().any(|seen| seen.host.is_some()) {
             let mut orphan = OrphanTracer { node: object.node, missed: 0 };

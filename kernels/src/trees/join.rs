@@ -1,4 +1,4 @@
-//! Tracers found among members: two sorted lists, read side by side.
+//! Finds tracers among members by merging two sorted lists.
 
 use crate::trees::tracer::TracerKey;
 use bytemuck::{Pod, Zeroable};

@@ -1,6 +1,7 @@
 //! Pairs that match each other best.
 //!
-//! A pair matches if each is the best that is left for the other. Matched objects leave, and it is repeated with the rest.
+//! A pair matches if each is the best remaining candidate of the other. Matched objects are removed, and this
+//! is repeated with the rest.
 //! Pairs have one total order, so this gives the same pairs as taking the best pair of all again and again.
 
 use crate::trees::score::PairScore;

@@ -11,7 +11,8 @@
 //! | objects that are missing, orphans, tracks, fates | [`history`] |
 //! | nodes in the order of the table, with their progenitors | [`table`] |
 //!
-//! What it does not know: files, ranks, positions and velocities. All scores are integers, so no result depends on the order
+//! It does not use files, ranks, positions or velocities. All scores are integers, so no result depends on
+//! the order
 //! of the terms. `docs/trees.md` has the definitions.
 
 pub mod history;

@@ -26,15 +26,16 @@ impl PairScore {
         self.forward + self.backward
     }
 
-    /// The better pair is less: more score, then the lower tracer, then the lower objects. No two pairs are equal.
+    /// The better pair is less: the higher score, then the lower tracer, then the lower objects. No two pairs
+    /// are equal.
     pub fn order(&self, other: &Self) -> Ordering {
         let key = |pair: &Self| (pair.least, pair.object, pair.source);
         other.score().cmp(&self.score()).then_with(|| key(self).cmp(&key(other)))
     }
 }
 
-/// Adds up the terms of each pair. Returns the pairs by source and object. In any order of the terms the result is the
-/// same.
+/// Adds up the terms of each pair. Returns the pairs by source and object. The order of the terms does not
+/// matter.
 pub fn summed(mut terms: Vec<PairScore>) -> Vec<PairScore> {
     terms.sort_unstable_by_key(|term| (term.source, term.object));
     let is_same = |a: &PairScore, b: &PairScore| (a.source, a.object) == (b.source, b.object);

@@ -15,9 +15,9 @@ pub struct TreeNode {
     pub object: u64,
     /// The track: the same for life.
     pub track: u64,
-    /// What becomes of it.
+    /// Its fate.
     pub fate: NodeFate,
-    /// The node that it goes on as or goes into.
+    /// The node that continues it, or into which it goes.
     pub descendant: Option<u32>,
     /// The first of its progenitors: that of its track, if there is one.
     pub main_progenitor: Option<u32>,
@@ -25,7 +25,7 @@ pub struct TreeNode {
     pub next_progenitor: Option<u32>,
     /// The end of the chain of its descendants.
     pub last_descendant: u32,
-    /// The node of the object that it is in. For an orphan: that holds its tracer.
+    /// The node of the object that contains it; for an orphan, of the object that contains its tracer.
     pub host: Option<u32>,
     /// The most bound tracer.
     pub tracer: Option<TracerKey>,

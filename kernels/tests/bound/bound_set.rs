@@ -1,5 +1,5 @@
-//! What a bound set must be, whatever the path to it: all in it are bound, and nobody plainly bound is left out. Mergers, cold groups
-//! with fast interlopers, and small clumps in the stream of their host.
+//! The definition of a bound set: all its members are bound, and no clearly bound member is left out. Tested
+//! on mergers, cold groups with fast interlopers, and small clumps in the stream of their host.
 
 use super::samples::{Random, clump_in_host, columns, hernquist, members, plummer};
 use super::unbinding::{GRAVITY, bound_entries, joined};

@@ -117,7 +117,7 @@ fn spheres_at_the_ends_of_the_profile() {
     assert_eq!(search(&profile(&[], &[]), 1.0), SphereSearch::Empty);
 }
 
-/// The published arithmetic: NFW concentrations and what the fit makes of them.
+/// The published values: NFW concentrations and the results of the fit.
 #[test]
 fn concentrations_are_those_of_the_fit() {
     for (c, expected) in [(5.0, 5.06), (10.0, 10.10), (20.0, 20.02)] {

@@ -153,7 +153,8 @@ fn slices_of_a_halo_have_its_bits() {
     check(&halo(3000, 4), 16, &only, &[2, 7]);
 }
 
-/// Those who were handed over are in some slices only, and bind what was too fast for the clump alone.
+/// Members that were passed on are in some slices only, and bind members that were too fast for the clump
+/// alone.
 #[test]
 fn slices_of_a_clump_that_gets_losers_have_the_bits_of_the_whole() {
     for seed in 1..=6 {
@@ -179,7 +180,7 @@ fn bound_as(roles: &Roles, columns: &MemberColumns, rules: &UnbindRules) -> Boun
     bound_bits(&members, &unbound(&members, roles, &UnbindCall { gravity, rules, slices: &Whole }).bound)
 }
 
-/// The root of a halo begins with what the halo holds, without what lies elsewhere.
+/// The root of a halo begins with the members that the halo binds, without those of other clumps.
 #[test]
 fn slices_of_a_root_that_begins_with_its_halo_have_the_bits_of_the_whole() {
     let mut columns = hernquist(1500, 3.0, &mut Random::new(9));
@@ -325,7 +326,8 @@ fn check_ramses(columns: &MemberColumns, block: u64) -> Vec<RamsesFound> {
     whole
 }
 
-/// Nobody is bound to the second level, whose border is at its peak. The main clump keeps all losers.
+/// No member is bound to the second level, because its border is at its peak. The main clump keeps all of
+/// them.
 #[test]
 fn slices_by_the_rules_of_ramses_have_the_bits_of_the_whole() {
     let mut columns = halo(3000, 11);

@@ -12,7 +12,7 @@ use mpi::ffi;
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
 
-/// The greatest number of characters of a failure's stage or message that is sent, so that the library sends it at once.
+/// The greatest number of characters of a failure's stage or message. MPI sends such short messages at once.
 const MOST_TEXT: usize = 500;
 
 /// The communicator of a host program under MPI, for [`crate::Comm::guest`].
@@ -25,7 +25,7 @@ enum HostHandle {
     Fortran(c_int),
 }
 
-// SAFETY: a handle is a name that all threads may use; where calls may be made is checked when a rank is built.
+// SAFETY: a handle is a name that all threads may use. The thread of a call is checked when a rank is built.
 unsafe impl Send for HostComm {}
 
 impl HostComm {
@@ -33,8 +33,8 @@ impl HostComm {
     ///
     /// # Safety
     /// - `comm` points to an `MPI_Comm` of the MPI library that this crate was built with, or is null.
-    /// - The communicator is valid until [`crate::CommBuilder::build`] returns. MPI runs until the last call of the
-    ///   [`crate::Comm`] returns, but for its drop.
+    /// - The communicator is valid until [`crate::CommBuilder::build`] returns. MPI runs until the last call
+    ///   of the [`crate::Comm`] returns; its drop may be later.
     /// - Calls of the `Comm` and the host's own calls of MPI respect the thread level that MPI was started with.
     pub unsafe fn from_c(comm: *const c_void) -> Self {
         // SAFETY: the caller says that a handle is there; the other one is a constant of the library.
@@ -79,12 +79,12 @@ impl HostComm {
     }
 }
 
-/// What a guest knows of failures.
+/// The failures that a guest has seen.
 #[derive(Default)]
 pub(crate) struct Guest {
     /// The failure of the rank that had finished the fewest calls: that number, and the error.
     failed: Option<(u64, CommError)>,
-    /// Whether the other ranks have to be told of it.
+    /// Whether this rank must still report it to the others.
     must_tell: bool,
     /// Whether a rank has given up, so that no recovery can succeed.
     is_lost: bool,
@@ -156,7 +156,8 @@ impl Guest {
 }
 
 impl Mpi<Guest> {
-    /// Tells all other ranks why this one fails. A rank that cannot be told waits until its own time is over.
+    /// Sends all other ranks the error of this one. A rank that cannot be reached waits until its own
+    /// time-out.
     fn tell(&mut self) {
         let failed = self.lifecycle.failed.as_ref().filter(|_| self.lifecycle.must_tell);
         let Some((finished, error)) = failed else { return };
@@ -168,7 +169,7 @@ impl Mpi<Guest> {
         self.send_to_all_others(ControlTag::Failed, &text);
     }
 
-    /// Notes the failures of other ranks.
+    /// Records the failures of other ranks.
     fn receive_failures(&mut self) -> Result<()> {
         while let Some((rank, bytes)) = self.link.take(ControlTag::Failed as c_int)? {
             let failure = failure(&bytes).ok_or_else(|| Self::broken("the failure", rank))?;
@@ -189,7 +190,8 @@ impl Mpi<Guest> {
         failed.map(|(_, error)| error.clone())
     }
 
-    /// Waits for all ranks, and discards what is under way. Without one of them the rank has failed for good.
+    /// Waits for all ranks, and discards messages in flight. If one of them is missing, this rank has failed
+    /// for good.
     fn meet(&mut self, call: &'static str, within: Duration) -> Result<()> {
         let timed_out = CommError::TimedOut { call, after: within };
         if self.lifecycle.is_lost {
@@ -246,7 +248,7 @@ impl Lifecycle for Guest {
     }
 }
 
-/// A failure as bytes: the number of finished calls, the stage and the message; texts are cut where they are too long.
+/// A failure as bytes: the number of finished calls, the stage and the message. Long texts are cut.
 fn failure_bytes(finished: u64, stage: &str, message: &str) -> Vec<u8> {
     let cut = |text: &str| text.chars().take(MOST_TEXT).collect::<String>();
     let (stage, message) = (cut(stage), cut(message));

@@ -7,7 +7,8 @@ use mpi::ffi;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-/// A buffer that the library reads or writes until all requests are complete. Dropped before that, it leaks.
+/// A buffer that the library reads or writes until all requests are complete. If it is dropped before that,
+/// it leaks.
 ///
 /// The requests use memory on the heap that the buffer owns, which does not move with it.
 pub(super) struct InFlight<B> {

@@ -1,6 +1,5 @@
-//! The messages of one rank over a communicator: in pieces, and none of the calls waits.
-//!
-//! The library is called directly, because only so its error codes come back.
+//! The messages of one rank over a communicator. They are sent in pieces, and no call waits.
+//! The library is called directly, because only then are its error codes returned.
 #![allow(unsafe_code)]
 
 use super::in_flight::InFlight;
@@ -30,15 +29,15 @@ pub(super) struct Link {
 // `Transport::check_thread` keeps the calls in the threads that the library allows.
 unsafe impl Send for Link {}
 
-/// A message of which a part has come.
+/// A message that is partly received.
 struct IncomingMessage {
     from: c_int,
     bytes: Vec<u8>,
-    /// What is being received; nothing between two pieces.
+    /// The piece that is being received; `None` between two pieces.
     piece: Option<InFlight<Vec<u8>>>,
 }
 
-/// A piece that the library has set aside for this rank.
+/// A piece that the library has reserved for this rank.
 struct Probed {
     message: ffi::MPI_Message,
     from: c_int,
@@ -46,9 +45,9 @@ struct Probed {
     n_bytes: usize,
 }
 
-/// How long a rank stays with a piece that is being received before it looks at anything else.
+/// How long a rank polls a piece that is being received before it does anything else.
 const BURST: Duration = Duration::from_millis(1);
-/// The greatest number of pieces that are received at once to be discarded.
+/// The greatest number of pieces that are discarded at the same time.
 const MOST_DISCARDED: usize = 4;
 
 /// A call of the library that starts a message.
@@ -108,7 +107,7 @@ impl Link {
         self.sending.len()
     }
 
-    /// Whether a part of a message with `tag` has come and not the rest.
+    /// Whether a message with `tag` has partly arrived.
     pub fn is_receiving(&self, tag: c_int) -> bool {
         self.incoming[tag as usize].is_some()
     }
@@ -176,7 +175,7 @@ impl Link {
         Ok(None)
     }
 
-    /// Receives what has come of a message. Whether that is all of it.
+    /// Receives the parts of a message that have arrived. Returns whether it is complete.
     fn advance(&mut self, message: &mut IncomingMessage, tag: c_int) -> Result<bool> {
         loop {
             let piece = match &mut message.piece {
@@ -200,7 +199,7 @@ impl Link {
         }
     }
 
-    /// A piece that has come.
+    /// A piece that has arrived.
     fn probe(&self, from: c_int, tag: c_int) -> Result<Option<Probed>> {
         let (mut flag, mut count) = (0, 0);
         // SAFETY: all pointers are to locals of the right types, which outlive the calls; a status is
@@ -235,8 +234,7 @@ impl Link {
         Ok(piece)
     }
 
-    /// Receives counted pieces without handing them out. Whether all that were started here, to send or to receive, are
-    /// complete.
+    /// Receives and discards counted pieces. Returns whether all requests of this rank are complete.
     pub fn discard(&mut self) -> Result<bool> {
         let begun = self.incoming.iter_mut().filter_map(Option::take);
         self.discarded.extend(begun.filter_map(|message| message.piece));
@@ -299,12 +297,13 @@ impl Link {
     }
 }
 
-/// Whether ranks compare how many pieces with `tag` they sent and received. A rank that gives up has compared already.
+/// Whether pieces with `tag` are counted by senders and receivers. A rank that gives up has compared them
+/// already.
 fn is_counted(tag: c_int) -> bool {
     tag != ControlTag::GaveUp as c_int
 }
 
-/// What an error code of the library means; nothing where it means success.
+/// The meaning of an error code of the library; `None` for success.
 pub(super) fn message_of(code: c_int) -> Option<String> {
     if code == ffi::MPI_SUCCESS as c_int {
         return None;

@@ -1,12 +1,13 @@
-//! Ranks as processes under MPI. What do a program and a guest share? All but how MPI starts and what a failure does.
+//! Ranks as processes under MPI. A program and a guest differ only in the start of MPI and the effect of a
+//! failure.
 //!
 //! - `link`: messages in pieces, over one communicator.
 //! - `watch`: questions about the state of other ranks.
 //! - `program`: MPI belongs to this program; a failure ends the job.
 //! - `guest`: MPI belongs to a host; a failure is an error on all ranks, and `recover` leads back.
 //!
-//! `unsafe` occurs only where the library is called. All calls are made by the thread that uses the rank, but for
-//! `MPI_Abort` after a panic in a program.
+//! `unsafe` occurs only where the library is called. All calls are made by the thread that uses the rank. The
+//! only exception is `MPI_Abort` after a panic in a program.
 
 mod guest;
 mod in_flight;
@@ -28,13 +29,13 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 use watch::StallWatch;
 
-/// Longest piece in which a message crosses: counts of the library are 32-bit.
+/// Greatest length of a piece of a message: counts of the library have 32 bits.
 pub(crate) const PIECE_BYTES: usize = 1 << 30;
 
-/// Tags beside those of [`Tag`].
+/// Tags in addition to those of [`Tag`].
 #[derive(Debug, Clone, Copy)]
 enum ControlTag {
-    /// Where are you?
+    /// A question about the state of a rank.
     Ask = Tag::N as isize,
     /// The answer.
     Answer,
@@ -49,19 +50,19 @@ enum ControlTag {
 /// All tags.
 const N_TAGS: usize = ControlTag::GaveUp as usize + 1;
 
-/// How often and for how long a rank only gives the core away before it sleeps. On a busy machine the core takes long to
-/// come back.
+/// How often and for how long a rank only yields its core before it sleeps. On a busy machine it takes long
+/// to get the core back.
 const SPINS: u32 = 500;
 const SPIN_TIME: Duration = Duration::from_millis(2);
-/// How often a rank that sleeps looks for questions and failures.
+/// How often a sleeping rank checks for questions and failures.
 const SERVE_INTERVAL: Duration = Duration::from_millis(2);
 
-/// How MPI starts, what a failure does, and how a rank ends.
+/// The start of MPI, the effect of a failure, and the end of a rank.
 pub(crate) trait Lifecycle: Sized {
-    /// The rank stands there now.
+    /// Sets the current location of the rank.
     fn set_location(&mut self, _place: RankState) {}
 
-    /// Receives what ranks say of their ends and failures. An error if this rank cannot go on.
+    /// Receives reports of ends and failures of ranks. Returns an error if this rank cannot go on.
     fn serve(mpi: &mut Mpi<Self>) -> Result<()>;
 
     /// See [`Transport::before_end`].
@@ -94,7 +95,7 @@ pub(crate) struct Mpi<L: Lifecycle> {
     pulse: Pulse,
     moved: Instant,
     parks: u32,
-    /// When this rank last looked for questions and failures.
+    /// When this rank last checked for questions and failures.
     served: Instant,
     watch: Box<StallWatch>,
     level: ThreadLevel,
@@ -105,7 +106,7 @@ pub(crate) struct Mpi<L: Lifecycle> {
 }
 
 impl<L: Lifecycle> Mpi<L> {
-    /// The rank at the end of `link`, built by its own thread.
+    /// The rank that uses `link`, built by its own thread.
     fn new(link: Link, level: ThreadLevel, lifecycle: L) -> Self {
         Self {
             link,
@@ -137,12 +138,12 @@ impl<L: Lifecycle> Mpi<L> {
     fn send_to_all_others(&mut self, tag: ControlTag, bytes: &[u8]) {
         let (own, n_ranks) = (self.link.rank(), self.link.n_ranks() as u32);
         for to in (0..n_ranks).map(Rank).filter(|to| *to != own) {
-            // The library refuses, and there is no other way to reach that rank.
+            // If the library refuses, there is no other way to reach that rank.
             let _ = self.link.start_send(to, tag as c_int, bytes.to_vec(), false);
         }
     }
 
-    /// An error where the library allows no call from this thread.
+    /// Returns an error if the library allows no call from this thread.
     fn check_level(&self) -> Result<()> {
         match self.level >= ThreadLevel::Serialized || std::thread::current().id() == self.thread {
             true => Ok(()),
@@ -202,7 +203,7 @@ impl<L: Lifecycle> Transport for Mpi<L> {
         self.link.is_receiving(tag.at() as c_int)
     }
 
-    /// The library cannot wake a sleeper, so this one looks again soon.
+    /// The library cannot wake a sleeping rank, so this one soon polls again.
     fn park(&mut self, at_most: Duration) -> Result<()> {
         self.parks = self.parks.saturating_add(1);
         if self.parks < SPINS && self.moved.elapsed() < SPIN_TIME {

@@ -1,6 +1,5 @@
 //! A rank of a program that runs MPI itself: a failure of one rank ends all processes of the job within seconds.
-//!
-//! The manners of a program are all here: static state, the panic hook, the exit and the message.
+//! Everything that only a program may have is here: static state, the panic hook, the exit and the message.
 #![allow(unsafe_code)]
 
 use super::link::Link;
@@ -19,28 +18,30 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long rank 0 listens for other ranks that abort before it says why it does: what all see alike is said once.
+/// How long rank 0 waits for reports of other ranks before it prints its own error. So an error that all
+/// ranks see is printed once.
 const SHORTEST_DEFERENCE: Duration = Duration::from_millis(10);
-/// How much longer than the rank before it a rank listens, up to some rank.
+/// How much longer each further rank waits, up to some rank.
 const DEFERENCE: Duration = Duration::from_millis(150);
-/// How long a rank that aborts gives the others to hear of it, and then the launcher to pass on what it says.
+/// How long a rank that aborts waits for the others to receive its report, and then for the launcher to pass
+/// on its message.
 const MOMENT: Duration = Duration::from_millis(100);
-/// How long a rank waits for the end that another one has announced.
+/// How long a rank waits for the end of the job after another rank has announced it.
 const ANNOUNCED_END: Duration = Duration::from_secs(10);
 
-/// How long the ranks may take for their first exchange once MPI has started in all of them.
+/// The time limit of the first exchange, once MPI has started on all ranks.
 const FIRST_EXCHANGE: Duration = Duration::from_secs(120);
 
-/// Where this process stands, for the panic hook, and whether MPI can be called.
+/// The location of this process, for the panic hook, and whether MPI can be called.
 static PLACE: Mutex<Option<RankState>> = Mutex::new(None);
 static RUNNING: AtomicBool = AtomicBool::new(false);
 /// What to do before this process ends.
 static CLEAN: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
-/// What a rank holds that started MPI.
+/// The state of a rank that started MPI.
 pub(crate) struct Program {
     report: Report,
-    /// Ranks that ended: who, after how many calls, in which stage.
+    /// Ranks that ended, with their number of calls and their stage.
     exits: Vec<(Rank, u64, String)>,
     _world: SimpleCommunicator,
     /// Dropped after the communicator: it ends MPI.
@@ -74,8 +75,8 @@ pub(crate) fn start_program(piece_bytes: usize, report: Report) -> Result<Mpi<Pr
     Ok(Mpi::new(link, level, program))
 }
 
-/// Does the first exchange of the ranks. If it takes too long, says so and ends this process, after which the launcher ends the
-/// others. A library that got no memory for its messages waits for ever.
+/// Does the first exchange of the ranks. If it takes too long, prints a message and ends this process; the
+/// launcher then ends the others. A library without memory for its messages waits forever.
 #[allow(clippy::exit)]
 fn in_time<T>(rank: u32, report: Report, exchange: impl FnOnce() -> T) -> T {
     let (done, is_done) = mpsc::channel::<()>();
@@ -90,7 +91,7 @@ fn in_time<T>(rank: u32, report: Report, exchange: impl FnOnce() -> T) -> T {
             std::process::exit(1);
         }
     };
-    // A system without threads left goes without the watch.
+    // If the system has no threads left, there is no time limit.
     let _ = std::thread::Builder::new().name("first exchange".into()).spawn(watch);
     let found = exchange();
     drop(done);
@@ -103,7 +104,7 @@ impl Mpi<Program> {
         self.place.finished + u64::from(!self.place.call.is_empty())
     }
 
-    /// Whether a rank says, within this time, that it ends the job.
+    /// Whether a rank reports, within this time, that it ends the job.
     fn hears_of_an_end(&mut self, within: Duration) -> bool {
         let start = Instant::now();
         loop {
@@ -114,12 +115,12 @@ impl Mpi<Program> {
         }
     }
 
-    /// Listens for a rank that ends the job, and waits for that end. If there is none, tells all other ranks that this one ends
-    /// the job.
+    /// Waits for a report that another rank ends the job, and then for that end. Without such a report,
+    /// announces to all ranks that this one ends the job.
     fn settle_who_ends(&mut self, deference: Duration) {
         if self.hears_of_an_end(deference) {
             clean_up();
-            // If the end has not come after that, this rank brings it.
+            // If the job has not ended by then, this rank ends it.
             std::thread::sleep(ANNOUNCED_END);
         }
         self.send_to_all_others(ControlTag::Failed, &[]);
@@ -129,7 +130,8 @@ impl Mpi<Program> {
         }
     }
 
-    /// Tells rank 0 that this rank ends (rank 0 tells all), and waits until it knows the same of them.
+    /// Reports to rank 0 that this rank ends (rank 0 reports to all), and waits for the same reports from
+    /// them.
     fn exchange_exits(&mut self) -> Result<()> {
         self.check_level()?;
         let mut word = self.place.finished.to_ne_bytes().to_vec();
@@ -198,7 +200,7 @@ fn number_and_text(bytes: &[u8]) -> Option<(u64, String)> {
     Some((u64::from_ne_bytes(*number), String::from_utf8_lossy(text).into_owned()))
 }
 
-/// After the usual message of a panic, says which rank it was, and ends the job.
+/// After the usual message of a panic, prints the number of the rank and ends the job.
 fn end_job_on_panic(rank: Rank, report: Report) {
     RUNNING.store(true, Ordering::Release);
     let usual = std::panic::take_hook();
@@ -212,12 +214,12 @@ fn end_job_on_panic(rank: Rank, report: Report) {
     }));
 }
 
-/// Writes why a job ends to standard error, in one piece.
+/// Writes the reason for the end of a job to standard error, in one piece.
 pub(crate) fn write_line(error: &CommError, place: &str) {
     let _ = std::io::stderr().write_all(format!("{error}{place}\n").as_bytes());
 }
 
-/// Does once what is to be done before this process ends.
+/// Runs the clean-up of this process, once.
 fn clean_up() {
     let clean = CLEAN.try_lock().map_or(None, |mut clean| clean.take());
     if let Some(clean) = clean {
@@ -225,14 +227,13 @@ fn clean_up() {
     }
 }
 
-/// Says why, leaves the launcher a moment to pass it on, and ends every process.
+/// Prints the reason, gives the launcher time to pass it on, and ends every process.
 #[allow(clippy::exit)]
 fn end_job(say_why: impl FnOnce()) -> ! {
     clean_up();
     say_why();
     std::thread::sleep(MOMENT);
-    // SAFETY: MPI runs; the library allows no way back from this call, and where it comes back all the
-    // same the process ends here.
+    // SAFETY: MPI runs. This call should not return; if it does, the process ends here.
     unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
     std::process::exit(1)
 }

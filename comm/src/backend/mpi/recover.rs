@@ -1,10 +1,9 @@
-//! How do ranks agree that no message is under way?
+//! How do ranks make sure that no message is in flight?
 //!
 //! 1. The ranks sum how many pieces were sent to each of them.
 //! 2. Each rank receives pieces until it has that many, and until its own are complete.
 //! 3. A barrier: no rank sends anew before every rank has done so.
-//!
-//! Nothing here waits longer than allowed.
+//! Each step has a time limit.
 
 use super::link::Link;
 use super::{ControlTag, SPIN_TIME};
@@ -12,8 +11,8 @@ use crate::Result;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-/// Collective: receives and discards all messages that are under way. `false` if some rank did not come within that time,
-/// or has given up; then the link is of no further use.
+/// Collective: receives and discards all messages in flight. `false` if some rank did not take part within
+/// that time or has given up; the link is then unusable.
 pub(super) fn discard_all(link: &mut Link, within: Duration) -> Result<bool> {
     let start = Instant::now();
     let mut counts = link.start_count()?;
@@ -30,7 +29,7 @@ pub(super) fn discard_all(link: &mut Link, within: Duration) -> Result<bool> {
     Ok(wait(link, start, within, |_| barrier.poll())?.is_some())
 }
 
-/// Polls until there is a result; nothing if that takes too long or a rank has given up.
+/// Polls until there is a result. `None` if that takes too long or a rank has given up.
 fn wait<T>(
     link: &mut Link,
     start: Instant,

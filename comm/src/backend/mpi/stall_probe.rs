@@ -1,16 +1,17 @@
-//! Who asks whom where ranks stand: a rank asks its parent in the tree alone, and rank 0 asks all, down the tree.
+//! Questions about the state of ranks: a rank asks only its parent in the tree, and rank 0 asks all ranks,
+//! down the tree.
 
 use crate::Rank;
 use crate::backend::rank_states::RankStates;
 use crate::tree_shape::{children, parent};
 use std::time::{Duration, Instant};
 
-/// What is asked.
+/// A question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
     /// Are you in a call, and for how long have you been idle?
     You,
-    /// The same of you and all below you: probe number so and so.
+    /// The same question for the receiver and all ranks below it, as part of this probe.
     AllBelow(u32),
 }
 
@@ -32,14 +33,14 @@ impl Ask {
     }
 }
 
-/// What is known of some ranks.
+/// The known state of some ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
     /// The probe that it belongs to; 0 for a rank alone.
     pub probe: u32,
-    /// For how many milliseconds the one that moved last has been idle.
+    /// For how many milliseconds the most recently active rank has been idle.
     pub idle: u64,
-    /// Whether any gave no answer.
+    /// Whether any rank did not answer.
     pub silent: bool,
     pub places: RankStates,
 }
@@ -73,13 +74,14 @@ pub(super) struct StallProbe {
     n_ranks: usize,
     number: u32,
     own: (u64, String),
-    /// What came from each child.
+    /// The answer of each child.
     below: Vec<(Rank, Option<Answer>)>,
     until: Instant,
 }
 
 impl StallProbe {
-    /// Probe `number` of `rank`, which has been idle for so many milliseconds at that place. Who is below gets a `grace`
+    /// Probe `number` of `rank`. `own` has its idle time in milliseconds and its location. Ranks below it get
+    /// a `grace`
     /// for each level of the tree.
     pub fn new((rank, n_ranks): (Rank, usize), number: u32, own: (u64, String), grace: Duration) -> Self {
         let below: Vec<_> = children(rank, n_ranks).into_iter().map(|child| (child, None)).collect();
@@ -87,12 +89,12 @@ impl StallProbe {
         Self { rank, n_ranks, number, own, below, until }
     }
 
-    /// Who is to be asked.
+    /// The ranks to ask.
     pub fn children(&self) -> impl Iterator<Item = Rank> + '_ {
         self.below.iter().map(|(child, _)| *child)
     }
 
-    /// Takes an answer in, if it belongs to this probe.
+    /// Adds an answer, if it belongs to this probe.
     pub fn receive(&mut self, from: Rank, answer: Answer) {
         let is_ours = answer.probe == self.number;
         if let Some((_, received)) = self.below.iter_mut().find(|(child, _)| is_ours && *child == from) {
@@ -100,12 +102,12 @@ impl StallProbe {
         }
     }
 
-    /// Whether nobody is waited for any more.
+    /// Whether all answers have arrived, or none is expected any more.
     pub fn is_done(&self) -> bool {
         self.below.iter().all(|(_, received)| received.is_some()) || Instant::now() >= self.until
     }
 
-    /// What is known now.
+    /// The state that is known now.
     pub fn answer(self) -> Answer {
         let (idle, place) = self.own;
         let mut all = Answer { probe: self.number, idle, silent: false, places: RankStates::default() };
@@ -133,7 +135,7 @@ impl StallProbe {
     }
 }
 
-/// What is said of a rank that does not answer.
+/// The place that is reported for a rank that does not answer.
 pub(super) const NO_ANSWER: &str = "no answer, so it computes or hangs";
 
 /// The last of the ranks below `rank`, or itself.
@@ -142,7 +144,8 @@ fn last_below(rank: Rank, n_ranks: usize) -> u32 {
     (rank.0 + size).min(n_ranks as u32) - 1
 }
 
-/// Whom a rank asks that has waited for long and is not rank 0: first its parent, and rank 0 where that is silent.
+/// The rank to ask when a rank other than 0 has waited for long: first its parent, then rank 0 if the parent
+/// does not answer.
 pub(super) fn to_ask(rank: Rank) -> impl Iterator<Item = Rank> {
     let parent = parent(rank).into_iter();
     parent.chain((parent_is_other(rank)).then_some(Rank(0)))
@@ -156,7 +159,7 @@ fn parent_is_other(rank: Rank) -> bool {
 mod tests {
     use super::*;
 
-    /// The probe of all of `n_ranks`, of which `silent` ones say nothing; and how many questions that took.
+    /// The probe of `n_ranks` ranks, of which the `silent` ones do not answer, and the number of questions.
     fn probed(rank: Rank, n_ranks: usize, silent: &[u32]) -> (Answer, usize) {
         let own = (u64::from(100 + rank.0), "labels".to_string());
         let mut probe = StallProbe::new((rank, n_ranks), 7, own, Duration::from_secs(60));

@@ -1,4 +1,4 @@
-//! What does the watchdog of a rank learn from the others?
+//! How does the watchdog of a rank get the state of the others?
 
 use super::stall_probe::{Answer, Ask, NO_ANSWER, StallProbe, to_ask};
 use super::{ControlTag, Lifecycle, Mpi};
@@ -13,12 +13,12 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long a rank waits, for each of its children, for the answers of all below them.
 const GRACE_BELOW: Duration = Duration::from_millis(500);
 
-/// What this rank knows while it looks around.
+/// The state of this rank's watchdog.
 #[derive(Default)]
 pub(super) struct StallWatch {
-    /// The probe that is under way here, and who asked for it; nobody on rank 0.
+    /// The running probe, and the rank that asked for it; `None` on rank 0.
     probe: Option<(Option<Rank>, StallProbe)>,
-    /// The answer of a rank that was asked for itself alone.
+    /// The answer of a rank that was asked only about itself.
     answered: Option<(Rank, Answer)>,
     n_probes: u32,
     /// Questions and answers that were sent.
@@ -31,7 +31,7 @@ impl StallWatch {
         self.messages
     }
 
-    /// Forgets what is under way.
+    /// Forgets the running probe.
     pub fn forget(&mut self) {
         (self.probe, self.answered) = (None, None);
     }
@@ -84,7 +84,7 @@ impl<L: Lifecycle> Mpi<L> {
         self.link.start_send(whom, ControlTag::Ask as c_int, ask.to_bytes(), false)
     }
 
-    /// Asks all below; the answer goes to who asked.
+    /// Asks all ranks below; the answer goes to the rank that asked.
     fn begin_probe(&mut self, asker: Option<Rank>, number: u32) -> Result<()> {
         let here = (self.link.rank(), self.link.n_ranks());
         let probe = StallProbe::new(here, number, self.idle_and_place(), GRACE_BELOW);
@@ -93,7 +93,7 @@ impl<L: Lifecycle> Mpi<L> {
         children.into_iter().try_for_each(|child| self.ask(child, Ask::AllBelow(number)))
     }
 
-    /// On rank 0: where all ranks stand.
+    /// On rank 0: the state of all ranks.
     fn probe_all(&mut self) -> Result<Answer> {
         self.watch.n_probes = self.watch.n_probes.wrapping_add(1).max(1);
         self.begin_probe(None, self.watch.n_probes)?;
@@ -106,7 +106,7 @@ impl<L: Lifecycle> Mpi<L> {
         }
     }
 
-    /// What a rank answers within the grace.
+    /// The answer of a rank within the grace time.
     fn ask_one(&mut self, whom: Rank) -> Result<Option<Answer>> {
         self.watch.answered = None;
         self.ask(whom, Ask::You)?;
@@ -121,13 +121,13 @@ impl<L: Lifecycle> Mpi<L> {
         Ok(None)
     }
 
-    /// On any rank but rank 0: what a rank above says. Where none does for too long, the job is stalled.
+    /// On other ranks: the answer of a rank above. If none answers for too long, the job has stalled.
     fn look_up(&mut self, patience: Duration, idle: Duration) -> Result<Finding> {
         let mut places = self.own_answer().places;
         for above in to_ask(self.link.rank()) {
             match self.ask_one(above)? {
                 Some(answer) if answer.idle < moving(patience) => return Ok(Finding::Moves),
-                // Rank 0 finds out, or who is between.
+                // Rank 0, or a rank in between, finds out.
                 Some(_) => return Ok(Finding::Computes),
                 None => places.add([above, above], NO_ANSWER),
             }
@@ -135,12 +135,12 @@ impl<L: Lifecycle> Mpi<L> {
                 return Ok(Finding::Computes);
             }
         }
-        // Other ranks find the same; one message is enough.
+        // Other ranks come to the same result; one message is enough.
         std::thread::sleep(2 * GRACE * self.link.rank().0.trailing_zeros());
         Ok(Finding::new(patience, idle, true, places))
     }
 
-    /// What nothing having moved here means. An error if this rank cannot go on.
+    /// Finds out why nothing has moved. Returns an error if this rank cannot go on.
     pub(super) fn look_around(&mut self, patience: Duration, idle: Duration) -> Result<Finding> {
         match self.link.rank() {
             Rank(0) => self.probe_all().map(|all| match all.idle < moving(patience) {

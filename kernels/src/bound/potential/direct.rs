@@ -1,4 +1,5 @@
-//! Direct: the potential by all pairs, in double precision. The reference, and the fastest for few members.
+//! Direct: the potential by all pairs, in double precision. It is the reference, and the fastest method for
+//! few members.
 
 use super::super::Gravity;
 use super::points::Points;

@@ -1,8 +1,9 @@
-//! Essential trees: what a slice sends to another one, so that all its walks find what they open.
+//! Essential trees: the nodes and points that a slice sends to another one, so that the walks there find
+//! everything they open.
 //!
-//! A slice tells the others boxes that hold its groups. A node is opened for a slice unless it is far enough from all its boxes, by
-//! the rule of the walk with a little to spare. Only boxes that opened a node are asked about its children, because a walk
-//! asks no further either.
+//! A slice sends the others boxes that contain its groups. A node is opened for a slice unless it is far
+//! enough from all its boxes, by the rule of the walk with a small margin. Only boxes that opened a node are
+//! tested against its children, as in a walk.
 //!
 //! ```text
 //!     stream of one root      O o L O o o P ...      children follow their parent, each before its own children
@@ -16,10 +17,10 @@ use super::slice_roots::{ELSEWHERE, SliceRoot, nodes_above, root_runs, roots_of}
 use super::tree::{EDGE, FEW, GROUP, TOLERANCE};
 use bytemuck::{Pod, Zeroable};
 
-/// Boxes of groups per slice, about.
+/// About this number of boxes per slice contain its groups.
 const BOXES: usize = 256;
 
-/// Part of a distance that is more than all rounding.
+/// A part of a distance that exceeds all rounding errors.
 const SPARE: f64 = 1e-9;
 
 /// The points of a slice, cut at groups, and the nodes below its roots.
@@ -45,7 +46,7 @@ pub(super) struct GroupBox {
     reach: f64,
 }
 
-/// A node that another slice gets.
+/// A node for another slice.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct EssentialNode {
@@ -61,7 +62,7 @@ const CLOSED: u32 = 0;
 const OPENED: u32 = 1;
 const LEAF: u32 = 2;
 
-/// What another slice gets.
+/// The nodes and points for another slice.
 #[derive(Default)]
 struct EssentialTree {
     nodes: Vec<EssentialNode>,
@@ -69,7 +70,7 @@ struct EssentialTree {
 }
 
 impl SliceTree {
-    /// Of points that are cut at groups. Two gatherings.
+    /// The trees of points that are cut at groups. Two gatherings.
     pub fn new<S: Slices>(points: Points, slices: &S) -> Result<Self, S::Error> {
         let ends: Vec<u64> = points.key.first().into_iter().chain(points.key.last()).copied().collect();
         let ends = slices.gather(&ends)?;
@@ -105,7 +106,7 @@ impl SliceTree {
                 continue;
             }
             let bounds = &self.tree.bounds[at as usize];
-            // Positions are below 1, so that no rounding is as large.
+            // Positions are below 1, so this exceeds all rounding errors.
             let half = bounds.half_sides().map(|half| half * (1.0 + SPARE) + 1e-12);
             boxes.push(GroupBox {
                 middle: bounds.middle(),
@@ -116,8 +117,8 @@ impl SliceTree {
         boxes
     }
 
-    /// Adds the points of the other slices that groups in boxes of this slice open, after its own. Gives the tree of all points,
-    /// as far as those groups open it. One gathering and two exchanges.
+    /// Adds the points of other slices that groups of this slice open, after its own points. Returns the tree
+    /// of all points, as far as these groups open it. One gathering and two exchanges.
     pub fn grow<S: Slices>(&mut self, boxes: &[GroupBox], slices: &S) -> Result<Octree, S::Error> {
         let all = slices.gather(boxes)?;
         let (above, node_of_root) = nodes_above(&self.roots);
@@ -149,7 +150,7 @@ impl SliceTree {
         Ok(grown.finish())
     }
 
-    /// What a slice with these boxes opens.
+    /// The nodes that a slice with these boxes opens.
     fn essential(&self, boxes: &[GroupBox], above: &Octree) -> EssentialTree {
         let all = &above.moments[0];
         let rules: Vec<OpeningRule> = boxes.iter().map(|of| OpeningRule::new(of, all)).collect();
@@ -166,7 +167,7 @@ impl SliceTree {
         sent
     }
 
-    /// Adds a node, opened if one of the rules asks for it.
+    /// Adds a node, opened if one of the rules says so.
     fn add(&self, node: u32, asking: &[u32], rules: &[OpeningRule], to: &mut EssentialTree) {
         let at = node as usize;
         let near: Vec<u32> =
@@ -202,7 +203,7 @@ impl SliceTree {
 /// When a node is certainly far enough from all groups in a box.
 struct OpeningRule {
     of: GroupBox,
-    /// No more than what any group in the box tolerates.
+    /// No more than the tolerance of any group in the box.
     tolerated: f64,
 }
 
@@ -213,7 +214,7 @@ impl OpeningRule {
         let apart = bounds.farthest_corner(all.centre);
         let spread = all.second[0] + all.second[1] + all.second[2];
         let distance = (all.mass * apart * apart + spread).sqrt();
-        // Without mass or distance groups tolerate nothing, or all nodes have no mass.
+        // Without mass or distance the tolerance is 0, or all nodes have no mass.
         let tolerated = match distance > 0.0 {
             true => TOLERANCE * all.mass * all.mass.sqrt() / distance * (1.0 - SPARE),
             false => 0.0,

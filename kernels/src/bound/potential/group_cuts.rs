@@ -1,4 +1,4 @@
-//! Group cuts: points of slices move a little, so that no group of a walk is in two slices.
+//! Group cuts: a few points move between slices, so that no group of a walk is in two slices.
 //!
 //! ```text
 //!     points in the order of keys    a b c d | e f g h i        | a cut between slices
@@ -13,11 +13,11 @@ use super::super::slices::{SlicePart, Slices};
 use super::points::{PointRecord, Points};
 use super::tree::GROUP;
 
-/// Points that have moved for one potential, as it was before.
+/// The points of a slice that have moved for one potential, and the way back.
 pub(super) struct MovedPoints {
     /// Own points that stayed; those that came are after them.
     kept: usize,
-    /// Whence points came, and how many, in their order.
+    /// The slices from which points came, and their numbers, in their order.
     came: Vec<(usize, usize)>,
 }
 
@@ -133,7 +133,7 @@ fn keys_after(ends: &[EndKeys]) -> Vec<u64> {
     keys
 }
 
-/// How many points after a cut belong to the group of those before it.
+/// The number of points after a cut that belong to the group of the points before it.
 fn group_after(left: &[u64], right: &[u64]) -> usize {
     let (Some(last), Some(next)) = (left.first(), right.first()) else { return 0 };
     // The least cube with both sides, and then larger ones.
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(group_after(&left, &[32, 33, 40, 64 + 1]), 4);
         let crowd: Vec<u64> = (0..GROUP as u64).map(|i| 32 + i / 16).collect();
         assert_eq!(group_after(&[31], &crowd), 0);
-        // The least cube is of 64 keys here; the next one has too many.
+        // The smallest cube has 64 keys here; the next one has too many.
         let far: Vec<u64> = [32, 40].into_iter().chain((0..200).map(|i| 64 + i)).collect();
         assert_eq!(group_after(&[31, 24], &far[..GROUP]), 2);
         assert_eq!(group_after(&[], &[1]), 0);

@@ -17,7 +17,7 @@ pub struct PotentialScratch {
     pub(in super::super) walk: TreeScratch,
 }
 
-/// Members of a slice, by rising number, and what makes their potential.
+/// Members of a slice, by rising number, and the input of their potential.
 #[derive(Debug, Clone, Copy)]
 pub struct ListedPoints<'a, S> {
     /// The members of the slice.
@@ -28,7 +28,7 @@ pub struct ListedPoints<'a, S> {
     pub sources: SourceTypes,
     /// Gravity.
     pub gravity: &'a Gravity,
-    /// What joins the slices.
+    /// The connection of the slices.
     pub slices: &'a S,
 }
 
@@ -58,7 +58,7 @@ impl<S: Slices> ListedPoints<'_, S> {
         Ok(())
     }
 
-    /// Gives some members of the list, by place, their potential by a tree of all. That of others stays.
+    /// Computes the potential of some members of the list, by place, with a tree of all. Others keep theirs.
     ///
     /// # Errors
     /// Those of the slices.

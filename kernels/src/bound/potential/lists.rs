@@ -1,8 +1,8 @@
 //! Lists: the nodes and points that act on one group of points, in blocks of 16, and their potential at one point.
 //!
-//! All positions are relative to the middle of the group, so that single precision is enough for what is far. Offsets to
-//! what is near are taken in double precision first. Every sum has 16 lanes whatever the processor has, and lanes are
-//! joined in one order, so the bits are the same everywhere.
+//! All positions are relative to the middle of the group, so that single precision is enough for far sources.
+//! Offsets to near sources are computed in double precision first. Every sum has 16 lanes on any processor,
+//! and lanes are joined in one order. So the bits are the same everywhere.
 
 use super::octree::Moments;
 use super::softening::inverse_distance_single;
@@ -10,7 +10,7 @@ use super::softening::inverse_distance_single;
 /// Sources per block.
 const LANES: usize = 16;
 
-/// Where unused lanes are: without mass and at a distance.
+/// The position of unused lanes: far away and without mass.
 const FAR: f32 = 1e6;
 
 /// Nodes, as monopoles and quadrupoles.
@@ -29,7 +29,7 @@ struct PointBlock {
     mass: [f32; LANES],
 }
 
-/// Points that may be softened, where softening reaches so far that single precision is enough.
+/// Points that may be softened, with a reach so large that single precision is enough.
 #[derive(Debug, Clone, Copy)]
 struct SoftBlock {
     x: [[f32; LANES]; 3],
@@ -38,7 +38,7 @@ struct SoftBlock {
     place: [u32; LANES],
 }
 
-/// Points that may be softened and may be very close.
+/// Points that may be softened and may be very near.
 #[derive(Debug, Clone, Copy)]
 struct NearBlock {
     x: [[f64; LANES]; 3],
@@ -61,7 +61,7 @@ pub(super) struct NearSource {
     pub place: u32,
 }
 
-/// What acts on a group.
+/// The sources that act on a group.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lists {
     nodes: Vec<NodeBlock>,
@@ -78,7 +78,7 @@ impl Lists {
     /// The place of a source outside the group.
     pub const OTHER: u32 = u32::MAX;
 
-    /// A source that does nothing.
+    /// A source without effect.
     pub const NO_SOURCE: NearSource =
         NearSource { x: [FAR as f64; 3], mass: 0.0, inverse_reach: 1.0, place: Self::OTHER };
 

@@ -15,7 +15,7 @@ use super::softening::reach_of;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
-/// Cubes with so many points or fewer are leaves.
+/// Cubes with at most this number of points are leaves.
 pub(super) const LEAF: usize = 16;
 
 /// A run of points and what the walk needs of it.
@@ -53,7 +53,8 @@ pub(super) struct PointBounds {
     pub high: [f64; 3],
 }
 
-/// What decides whether a node is opened, in columns. Each has eight more entries than there are nodes.
+/// The values that decide whether a node is opened, in columns. Each column has eight more entries than there
+/// are nodes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Acceptance {
     /// Centre of mass, axis by axis.
@@ -167,7 +168,7 @@ impl Octree {
 }
 
 impl Acceptance {
-    /// Makes room for so many nodes.
+    /// Makes room for `n` nodes.
     pub(super) fn resize(&mut self, n: usize) {
         let [x, y, z] = &mut self.centre;
         for column in [x, y, z, &mut self.radius, &mut self.octupole, &mut self.reach] {
@@ -176,7 +177,7 @@ impl Acceptance {
         }
     }
 
-    /// What decides about one node.
+    /// The values that decide about one node.
     pub(super) fn set(&mut self, node: usize, moments: &Moments, radius: f64, reach: f64) {
         (0..3).for_each(|a| self.centre[a][node] = moments.centre[a]);
         self.radius[node] = radius;

@@ -32,7 +32,8 @@ pub(super) struct PointRecord {
 }
 
 impl Points {
-    /// The points of members, which are listed by rising number. Members of other types than the sources have no mass.
+    /// The points of members, which are listed by rising number. Members of types that are not sources have
+    /// no mass.
     pub fn gather(&mut self, members: &HaloMembers, list: &[u32], sources: SourceTypes) {
         let Ok(()) = self.gather_slice(members, list, sources, &Whole);
     }
@@ -112,7 +113,7 @@ impl Points {
         Self { length: self.length, mass_unit: self.mass_unit, total: self.total, ..Self::default() }
     }
 
-    /// By what a sum of mass over distance becomes a potential.
+    /// The factor from a sum of mass over distance to a potential.
     pub(super) fn to_potential(&self, gravity: &Gravity) -> f64 {
         -gravity.g * (self.mass_unit / self.length)
     }

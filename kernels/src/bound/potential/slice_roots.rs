@@ -1,4 +1,4 @@
-//! Slice roots: the largest nodes that are whole in one slice, and the nodes above them, which every slice has.
+//! Slice roots: the largest nodes that lie in one slice, and the nodes above them, which every slice has.
 //!
 //! ```text
 //!     nodes above     #                                  in two slices or more: moments from those of their children
@@ -14,7 +14,7 @@ use super::octree::{Moments, Node, Octree, PointBounds};
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
-/// A root, as all slices know it.
+/// A root, in the form that all slices have.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct SliceRoot {
@@ -26,7 +26,7 @@ pub(super) struct SliceRoot {
     last_key: u64,
 }
 
-/// A node whose points are elsewhere: it is no part of a group, and large.
+/// A node whose points are on another slice. It is not part of a group, and it is large.
 pub(super) const ELSEWHERE: Node = Node { first: u32::MAX - 8, end: u32::MAX, child: 0, n_children: 0 };
 
 /// The runs of the roots of a slice, between the last key before and the first key after it.
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn roots_are_the_largest_cubes_of_one_slice() {
         let keys = [8, 9, 16, 17, 24, 64, 65, 130, 200, 512];
-        // Alone, all is one root.
+        // A single slice is one root.
         assert_eq!(root_runs(&keys, None, None), std::slice::from_ref(&(0..10)));
         // Key 7 is in the same cube of 64 keys, key 513 in the same cube of 8 keys.
         assert_eq!(root_runs(&keys, Some(7), Some(513)), [0..2, 2..4, 4..5, 5..7, 7..8, 8..9, 9..10]);

@@ -1,9 +1,10 @@
-//! Sliced tree: the potential of points in slices, with the bits of [`tree`](super::tree) of all of them.
+//! Sliced tree: the potential of points in slices, with the same bits as [`tree`](super::tree) of all points.
 //!
 //! 1. Points move so that no group is in two slices ([`group_cuts`](super::group_cuts)).
-//! 2. Each slice has the nodes below its roots, and all have the nodes above them ([`slice_roots`](super::slice_roots)). The cubes
-//!    follow from keys and the moments from the children of each node, so nodes are those of the whole tree.
-//! 3. Each slice gets of the others what its groups open ([`essential_tree`](super::essential_tree)). So a walk of a group meets
+//! 2. Each slice has the nodes below its roots, and all have the nodes above them
+//! ([`slice_roots`](super::slice_roots)). The cubes follow from the keys, and the moments from the children
+//! of each node. So the nodes are those of the whole tree. 3. Each slice gets from the others the nodes and
+//! points that its groups open ([`essential_tree`](super::essential_tree)). So a walk of a group meets
 //!    the nodes and points of the whole tree, in the same order.
 
 use super::super::Gravity;

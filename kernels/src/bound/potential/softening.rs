@@ -1,8 +1,8 @@
 //! Softening: the potential of two members that are close.
 //!
 //! The density of a point is spread over the Wendland C2 kernel, as in SWIFT (Schaller et al. 2024, section 5). Its reach is
-//! three softening lengths: beyond it the potential is exactly that of a point, at distance 0 it is -G m / softening. Of
-//! two members the larger softening holds for both, so the potential is symmetric.
+//! three softening lengths: beyond it the potential is exactly that of a point, at distance 0 it is -G m /
+//! softening. For two members, the larger softening is used, so the potential is symmetric.
 //!
 //! ```text
 //!     u = r / reach        -phi reach / (G m) = 3 - 7 u^2 + 21 u^4 - 28 u^5 + 15 u^6 - 3 u^7    for u < 1

@@ -4,8 +4,9 @@
 //!     phi_i = -G [ M(members before i) / r_i  +  sum over members j after i of m_j / r_j ]
 //! ```
 //!
-//! The order is that of (radius, identifier). The radius of a member is no less than its softening. A member at the
-//! centre without softening adds nothing to its own potential or to that of members after it at the centre.
+//! The order is that of (radius, identifier). The radius of a member is no less than its softening. A member
+//! at the centre without softening adds nothing to its own potential, nor to that of later members at the
+//! centre.
 
 use super::super::members::HaloMembers;
 use super::super::radial::RadialMembers;
@@ -30,7 +31,7 @@ pub fn spherical(
 pub(in super::super) struct SlicedShells<'a, S> {
     /// The members of this slice.
     pub members: &'a HaloMembers,
-    /// Those that make shells and have potentials.
+    /// The members that make shells and get potentials.
     pub list: &'a [u32],
     /// The centre.
     pub centre: [f64; 3],

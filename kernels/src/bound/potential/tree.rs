@@ -1,6 +1,7 @@
 //! Tree: the potential from monopoles and quadrupoles of an octree, group by group.
 //!
-//! A group is a node of the tree of targets with at most [`GROUP`] points. One walk per group finds what acts on it:
+//! A group is a node of the tree of targets with at most [`GROUP`] points. One walk per group finds the
+//! sources that act on it:
 //!
 //! ```text
 //!     node far enough from the group's box?    -> its moments act on every point of the group
@@ -39,7 +40,7 @@ pub(super) const EDGE: f64 = 1.2;
 /// Least reach of softening in half-diagonals of a group's box for which single precision is enough.
 const SOFT: f64 = 1.0 / 64.0;
 
-/// Fewer points of a leaf than this act one by one, because that is cheaper than a quadrupole.
+/// Leaves with fewer points act point by point, because that is cheaper than a quadrupole.
 pub(super) const FEW: u32 = 3;
 
 /// Points of a group whose sums are found at once.
@@ -73,7 +74,7 @@ struct WalkGroup {
     middle: [f64; 3],
     half: [f64; 3],
     reach: f64,
-    /// Whether every point's softening reaches so far that single precision is enough for what is near.
+    /// Whether the softening of every point reaches so far that single precision is enough for near points.
     is_soft: bool,
     /// [`TOLERANCE`] times the estimated potential.
     tolerated: f64,
@@ -86,7 +87,8 @@ pub fn tree(all: Rooted, gravity: &Gravity, scratch: &mut TreeScratch, potential
     tree_at(all, |_| true, gravity, scratch, potential);
 }
 
-/// [`tree`], but only for some points. The potential of others stays. Groups without any cost nothing.
+/// [`tree`], but only for some points. Other points keep their potential. Groups without such points cost
+/// nothing.
 pub fn tree_at(
     all: Rooted,
     is_wanted: impl Fn(usize) -> bool,
@@ -98,7 +100,8 @@ pub fn tree_at(
     walk.change(is_wanted, gravity, scratch, potential, |_, sum| sum);
 }
 
-/// Takes the potential of `sources` off that of `targets`. No source may be a target. Both have the same units.
+/// Subtracts the potential of `sources` from that of `targets`. No source may be a target. Both have the same
+/// units.
 pub fn subtract(
     sources: Rooted,
     targets: Rooted,
@@ -113,16 +116,17 @@ pub fn subtract(
 /// The walks of groups of targets over a tree of sources.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GroupWalk<'a> {
-    /// What acts.
+    /// The sources.
     pub sources: Rooted<'a>,
-    /// On what.
+    /// The targets.
     pub targets: Rooted<'a>,
     /// Whether the first sources are the targets.
     pub is_same: bool,
 }
 
 impl GroupWalk<'_> {
-    /// Changes the potential of the wanted targets: `put` makes the new one of that before and that of the sources.
+    /// Changes the potential of the wanted targets: `put` makes the new one from the old one and that of the
+    /// sources.
     fn change(
         &self,
         is_wanted: impl Fn(usize) -> bool,
@@ -234,7 +238,7 @@ impl WalkGroup {
             first: run.start,
             end: run.end,
             middle,
-            // A little more, so that no rounding puts a point of the group outside.
+            // A little larger, so that rounding puts no point of the group outside.
             half: bounds.half_sides().map(|half| half * (1.0 + 1e-12) + 1e-18),
             reach: tree.acceptance.reach[node],
             is_soft: least > SOFT * length(bounds.half_sides()),
@@ -247,7 +251,7 @@ impl WalkGroup {
     }
 }
 
-/// Fills the lists with what acts on a group, except its own points.
+/// Fills the lists with the sources that act on a group, except its own points.
 #[inline(always)]
 fn walk(group: &WalkGroup, sources: Rooted, is_same: bool, lists: &mut Lists, open: &mut Vec<u32>) {
     let Rooted { points, tree } = sources;

@@ -1,6 +1,7 @@
 //! Circular velocity: where is sqrt(G M(<= r) / r) largest?
 //!
-//! With softening no radius is less than the softening of its member. Without, members at the centre count only by their mass.
+//! With softening no radius is less than the softening of its member. Without softening, members at the
+//! centre count only by their mass.
 
 use super::super::Gravity;
 use super::super::radial::RadialMembers;
@@ -15,7 +16,7 @@ pub struct MaximumCircularVelocity {
     pub radius: f64,
 }
 
-/// The maxima with and without softening over all slices. The first of equal ones counts.
+/// The maxima with and without softening over all slices. Between equals, the first one counts.
 ///
 /// # Errors
 /// Those of the slices.
@@ -53,7 +54,7 @@ pub fn maximum<S: Slices>(
     Ok(most.map(|[ratio, radius]| MaximumCircularVelocity { velocity: (gravity.g * ratio).sqrt(), radius }))
 }
 
-/// The greater of two ratios with their radii; the first of equal ones.
+/// The greater of two ratios with their radii; between equals, the first one.
 fn greater(first: [f64; 2], second: [f64; 2]) -> [f64; 2] {
     if second[0] > first[0] { second } else { first }
 }

@@ -26,8 +26,8 @@ pub struct InsideSums {
     pub of_type: [f64; 3],
 }
 
-/// The concentration of a sphere of this mass and radius, from sums over the points inside. Mass that is missing in their sum is
-/// put at the radius. `None` for fewer than [`FEWEST`] points or without mass.
+/// The concentration of a sphere of this mass and radius, from sums over the points inside. Mass that is
+/// missing in their sum counts at the radius. `None` for fewer than [`FEWEST`] points or without mass.
 pub fn concentration(inside: &InsideSums, mass: f64, radius: f64) -> Option<f64> {
     if inside.number < FEWEST || mass <= 0.0 || radius <= 0.0 {
         return None;

@@ -1,6 +1,6 @@
 //! Half-mass radii: within which distance of the centre is half the mass of each component?
 //!
-//! The mass within r is taken as linear between members, and from 0 at the centre to the first one.
+//! The mass within r is linear between members, and from 0 at the centre to the first one.
 
 use super::super::radial::RadialMembers;
 use super::super::slices::{BlockSums, Slices};
@@ -45,7 +45,7 @@ pub fn half_mass_radii<S: Slices>(order: &RadialMembers, slices: &S) -> Result<B
         }
         before.add(block);
     }
-    // The innermost slice that has one counts. A component without mass has no half-mass radius.
+    // The innermost slice with a radius counts. A component without mass has no half-mass radius.
     let all = slices.gather(&found.map(|radius| radius.unwrap_or(f64::NAN)))?;
     let first = |i: usize| all.iter().map(|of| of[i]).find(|radius| !radius.is_nan());
     Ok(ByComponent(std::array::from_fn(|i| first(i).unwrap_or(0.0))))

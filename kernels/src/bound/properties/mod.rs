@@ -1,4 +1,4 @@
-//! Properties: what are the bound members of a clump like, and the spheres around its centre?
+//! Properties: which properties do the bound members of a clump have, and the spheres around its centre?
 //!
 //! Definitions and names are those of SOAP (McGibbon et al. 2025) unless a file says otherwise. One file per family:
 //!
@@ -12,8 +12,9 @@
 //! | spheres of given mean density | [`spherical_overdensity`] |
 //! | concentration | [`concentration`] |
 //!
-//! Lengths, velocities and masses are in the caller's units; with comoving positions all lengths are comoving and angular
-//! momenta have one comoving length in them. Positions are relative to the same point as those of the members.
+//! Lengths, velocities and masses are in the caller's units; with comoving positions, all lengths are
+//! comoving, and angular momenta contain one comoving length. Positions are relative to the same point as
+//! those of the members.
 
 pub mod circular_velocity;
 pub mod concentration;
@@ -106,7 +107,7 @@ pub struct BoundProperties {
     pub kinetic_energy: f64,
     /// The same of the gas, in the frame of its own centre of mass.
     pub gas_kinetic_energy: f64,
-    /// Thermal energy of the gas; 0 where thermal energy does not count.
+    /// Thermal energy of the gas; 0 if thermal energy does not count.
     pub gas_thermal_energy: f64,
     /// Potential energy: half the sum of mass times potential.
     pub potential_energy: f64,

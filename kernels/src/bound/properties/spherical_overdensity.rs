@@ -1,8 +1,9 @@
-//! Spherical overdensity: how large is the sphere whose mean density is a given one, and what is in it? Any number of them from
-//! one sort, also of points in slices.
+//! Spherical overdensity: how large is the sphere with a given mean density, and what does it contain? One
+//! sort serves any number of spheres, also for points in slices.
 //!
-//! All particles of all types count, bound or not. The first point and all at the centre are skipped as ends of the sphere,
-//! not as mass. The sphere ends in the first interval between points at whose outer end the mean density is no longer above
+//! All particles of all types count, bound or not. The sphere cannot end at the first point or at the centre,
+//! but their mass counts. The sphere ends in the first interval between points at whose outer end the mean
+//! density is no longer above
 //! the given one. Within it the enclosed mass is linear in radius:
 //!
 //! ```text
@@ -35,7 +36,7 @@ pub struct SphericalOverdensity {
 }
 
 impl SphericalOverdensity {
-    /// Its concentration; `None` where it has too few points.
+    /// Its concentration; `None` if it has too few points.
     pub fn concentration(&self) -> Option<f64> {
         concentration(&self.inside, self.mass, self.radius)
     }
@@ -44,9 +45,9 @@ impl SphericalOverdensity {
 /// Where a sphere of given mean density ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SphereSearch {
-    /// There it is.
+    /// The sphere.
     Found(SphericalOverdensity),
-    /// The density is above the given one out to the last point: more points are needed.
+    /// The mean density exceeds the given one out to the last point: more points are needed.
     BeyondPoints,
     /// There are no two points, or none with mass outside the centre.
     Empty,
@@ -60,15 +61,15 @@ struct SphereEnd {
     radius: f64,
 }
 
-/// In place of an end.
+/// Stands for a missing end.
 const NO_END: SphereEnd = SphereEnd { place: u64::MAX, radius: 0.0 };
 
 impl<S: Slices> MassProfile<'_, S> {
     /// The spheres of these mean densities, in units of mass per length³.
     ///
-    /// The centre may be sampled by few particles and many light gas cells, so that the first end may be in the gas between
-    /// particles. Within the radius of this `core` mass the outermost end counts, or the first one beyond. A core of 0 has no
-    /// radius. Four gatherings and two sums over slices.
+    /// The centre may contain few particles and many light gas cells. Then the first end may be in the gas
+    /// between particles. So within the radius of this `core` mass the outermost end counts; without one
+    /// there, the first end beyond it. A core of 0 has no radius. Four gatherings and two sums over slices.
     ///
     /// # Errors
     /// Those of the slices.
@@ -131,7 +132,7 @@ impl<S: Slices> MassProfile<'_, S> {
     fn radius_of_end(&self, at: usize, is_first: bool, per_volume: f64) -> f64 {
         let outer = [self.points[at].radius, self.enclosed[at]];
         if is_first {
-            // All is below the density: the mass is linear from 0 at the centre.
+            // All mean densities are below: the mass is linear from 0 at the centre.
             return (outer[1].max(0.0) / (outer[0] * per_volume)).sqrt();
         }
         radius_in_interval(self.inner(at), outer, per_volume)

@@ -21,7 +21,7 @@ pub struct RotatingMass {
     pub angular_momentum: [f64; 3],
 }
 
-/// What listed members are inside `radius` about `centre`, in the frame of `velocity`.
+/// Mass and angular momentum of listed members inside `radius` about `centre`, in the frame of `velocity`.
 pub fn inside(
     members: &HaloMembers,
     list: &[u32],
@@ -45,7 +45,7 @@ pub(super) struct SpinSphere {
 }
 
 impl SpinSphere {
-    /// What is inside, of a slice and over all of them.
+    /// The content, of a slice and of all slices.
     pub fn inside<S: Slices>(
         &self,
         members: &HaloMembers,
@@ -73,12 +73,12 @@ impl SpinSphere {
     }
 }
 
-/// SOAP's `SpinParameter` from what is inside `radius`; 0 without mass or extent.
+/// SOAP's `SpinParameter` from the content of `radius`; 0 without mass or extent.
 pub fn spin_parameter(inside: &RotatingMass, maximum_circular_velocity: f64, radius: f64) -> f64 {
     ratio(length(inside.angular_momentum), 2f64.sqrt() * inside.mass * maximum_circular_velocity * radius)
 }
 
-/// The spin of Bullock et al. 2001 from what is inside `radius`; 0 without mass or extent.
+/// The spin of Bullock et al. 2001 from the content of `radius`; 0 without mass or extent.
 pub fn spin_bullock(inside: &RotatingMass, radius: f64, gravity: &Gravity) -> f64 {
     // M V R with V = sqrt(G M / R).
     let support = 2f64.sqrt() * inside.mass * (gravity.g * inside.mass * radius).sqrt();

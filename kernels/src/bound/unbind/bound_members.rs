@@ -10,13 +10,14 @@ use std::cmp::Ordering;
 pub struct BoundMembers {
     /// Their numbers.
     pub member: Vec<u32>,
-    /// Energy per mass, below 0; by RAMSES's rules beyond that of a member at rest at the border, and of any value in a main clump.
+    /// Energy per mass, below 0. With RAMSES's rules it is relative to a member at rest at the border, and
+    /// may have any value in a main clump.
     pub energy: Vec<f64>,
     /// Potential.
     pub potential: Vec<f64>,
 }
 
-/// The member of a slice that lies deepest.
+/// The member of a slice with the lowest potential.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(in super::super) struct DeepestMember {
@@ -39,14 +40,15 @@ impl BoundMembers {
         self.member.is_empty()
     }
 
-    /// The places of the bound members from the most bound one on; equals by identifier. Costs a sort.
+    /// The places of the bound members, the most bound first; equals by identifier. Costs a sort.
     pub fn ranked(&self, members: &HaloMembers) -> Vec<u32> {
         let mut places: Vec<u32> = (0..self.len() as u32).collect();
         places.sort_unstable_by(|a, b| self.compare(members, *a, *b));
         places
     }
 
-    /// The place of the member with the lowest potential, the centre of what is bound; equals by identifier. `None` if there are
+    /// The place of the member with the lowest potential, the centre of the bound members; equals by
+    /// identifier. `None` if there are
     /// none.
     pub fn deepest(&self, members: &HaloMembers) -> Option<usize> {
         let id = |place: usize| members.columns().id[self.member[place] as usize];
@@ -93,7 +95,7 @@ impl BoundMembers {
         self.energy[a as usize].total_cmp(&self.energy[b as usize]).then_with(|| (id(a), a).cmp(&(id(b), b)))
     }
 
-    /// Keeps the members that a closure names by place; the others come back.
+    /// Keeps the members whose places a closure accepts. Returns the others.
     pub(super) fn retain(&mut self, keep: impl Fn(usize) -> bool) -> Vec<u32> {
         let (mut kept, mut removed) = (0, Vec::new());
         for place in 0..self.len() {

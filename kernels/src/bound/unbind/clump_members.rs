@@ -1,6 +1,6 @@
-//! Which members does a clump work on, and what does it hand to the clump that it merges into?
+//! Which members does a clump process, and which does it pass to the clump that it merges into?
 //!
-//! | rules | list of a clump | handed up |
+//! | rules | list of a clump | passed up |
 //! |---|---|---|
 //! | energies | candidates: its own members, and the losers of the clumps in it | its losers |
 //! | RAMSES's | all members of it and of the clumps in it, as first assigned | all of them, with new roles |
@@ -33,7 +33,7 @@ impl ClumpMember {
         Self { member, roles: CANDIDATE | HANDED }
     }
 
-    /// By RAMSES's rules: a member that may be a candidate, and may be silent.
+    /// With RAMSES's rules: a member that may be a candidate, and may be silent.
     pub(super) fn with_roles(member: u32, is_candidate: bool, is_silent: bool) -> Self {
         let role = |has_role: bool, role: u32| if has_role { role } else { 0 };
         Self { member, roles: role(is_candidate, CANDIDATE) | role(is_silent, SILENT) }

@@ -1,9 +1,11 @@
-//! First frames: in which frames of rest may the passes begin?
+//! First frames: from which frames of rest may the passes start?
 //!
-//! The mean of all candidates is right for a halo and for a group, also where two of them merge. The patch of a small clump in a
-//! large host holds more of the host than of the clump. The mean of all then moves with the host, and in its frame nothing of the
-//! clump is bound. So cores are tried as well: the tenth of the candidates with the least potential, half of that, and so on down
-//! to 20 members. In a clump within another one the potential may be deepest towards the host, so these are the nearest to its peak.
+//! The mean of all candidates is right for a halo or a group, even in a merger. But the patch of a small
+//! clump in a large host contains more members of the host than of the clump. The mean of all then moves with
+//! the host, and nothing of the clump is bound in its frame. So cores are tried as well: the tenth of the
+//! candidates with the least potential, half of that, and so on down
+//! to 20 members. In a clump within another one, the potential may be deepest towards the host, so its cores
+//! are the candidates nearest to its peak.
 //!
 //! ```text
 //!     candidates by depth        c c c c c h c h h c h h h h h h h h ...      c: of the clump, h: of the host
@@ -11,11 +13,11 @@
 //!     half of it                 [         ]                                 mean: about c; binds most of c
 //! ```
 //!
-//! Cores are tried from the one on that binds most mass at first, in the potential of all candidates. Potentials only rise, so one
-//! that binds less at first than the best one kept at the end hardly wins. One that consists of what the best one has kept ends in the
-//! same set. Neither is tried.
+//! The core that initially binds most mass, in the potential of all candidates, is tried first. Potentials
+//! only rise, so a core can hardly win if it initially binds less than the best one has kept at its end. A
+//! core whose members the best one has kept would end in the same set. Neither is tried.
 //!
-//! In a clump within another one the mean of all is tried among the cores, in the same order.
+//! In a clump within another one, the mean of all candidates is one of the cores.
 
 use super::super::slices::{BlockSums, Slices, smallest_of};
 use super::ClumpTask;
@@ -24,18 +26,18 @@ use super::rest_frame::{ListedMembers, RestFrame};
 /// Fewest members of a core.
 const FEWEST: u64 = 20;
 
-/// Part of the candidates in the largest core: one in so many.
+/// The largest core has one in this number of the candidates.
 const PART: u64 = 10;
 
-/// A core of which this part is held already ends in the same set.
+/// A core of which this part has been kept already would end in the same set.
 const HELD: f64 = 0.9;
 
-/// Members of the largest core of so many.
+/// Number of members of the largest core of `number` candidates.
 pub(super) fn core_of(number: u64) -> u64 {
     (number / PART).max(FEWEST)
 }
 
-/// The numbers of members of the cores of `number` candidates, the largest first. None has all.
+/// The numbers of members of the cores of `number` candidates, the largest first. No core has all of them.
 fn core_sizes(number: u64) -> Vec<u64> {
     let halves = std::iter::successors(Some(core_of(number)), |n| (*n > FEWEST).then(|| (n / 2).max(FEWEST)));
     halves.filter(|n| *n < number).collect()
@@ -45,7 +47,7 @@ fn core_sizes(number: u64) -> Vec<u64> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FirstFrame {
     pub frame: RestFrame,
-    /// Whether it is that of a core, so that all others may be strangers.
+    /// Whether it is that of a core, so that all others may be unrelated.
     pub is_core: bool,
     /// The mass that it may keep.
     pub most: f64,
@@ -60,12 +62,13 @@ impl FirstFrame {
     }
 }
 
-/// The cores of the candidates of a clump; of one within another clump all of them count as a core.
+/// The cores of the candidates of a clump. For a clump within another one, all candidates are a core, too.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Cores {
     /// The depth of each candidate.
     depth: Vec<f64>,
-    /// Those that are still to be tried, the one that binds most at first last; of equals the largest core.
+    /// The cores that are still to be tried. The next one is the last: it initially binds most; between
+    /// equals, the largest.
     waiting: Vec<Core>,
 }
 
@@ -77,7 +80,7 @@ struct Core {
 }
 
 impl Cores {
-    /// Of the candidates of a clump, with the potential of all of them.
+    /// The first frames of a clump, with the potential of all its candidates.
     pub fn new<S: Slices>(of: &ClumpTask<S>, potential: &[f64]) -> Result<Self, S::Error> {
         let is_within = of.candidates.is_within;
         let depth = if is_within { of.distances_from_peak() } else { potential.to_vec() };
@@ -104,7 +107,7 @@ impl Cores {
         self.waiting.pop().map(|core| core.first).filter(|first| first.most > mass)
     }
 
-    /// Forgets the cores of which nearly all members are among the held candidates of this slice, by place.
+    /// Drops the cores of which nearly all members have been kept; `held` has their places in this slice.
     pub fn forget_held<S: Slices>(
         &mut self,
         held: impl Iterator<Item = usize>,

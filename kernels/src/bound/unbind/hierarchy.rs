@@ -1,7 +1,8 @@
-//! The hierarchy: what happens to the losers of each clump?
+//! The hierarchy: where do the members go that a clump loses?
 //!
-//! Clumps are unbound from the deepest up. Losers of a clump, and all members of one that dissolves, are candidates of its
-//! parent, beside the members that the parent has of its own. Losers of a clump without a parent are unbound.
+//! Clumps are unbound from the deepest upwards. The members that a clump loses, or all members if it
+//! dissolves, become candidates of its parent, in addition to the parent's own members. The members that a
+//! clump without a parent loses are unbound.
 //!
 //! ```text
 //!     clump 0                 candidates: own members + losers of 1 and 3
@@ -11,8 +12,8 @@
 //! ```
 //!
 //! The clump with the densest peak need not be the heaviest one. A compact subhalo must not collect the losers of its host, so the
-//! tree is turned first until its root is the clump with the heaviest patch ([`turned`]). If another clump has the greatest bound
-//! mass in the end, the losers of all are handed up once more, to that one.
+//! tree is turned first until its root is the clump with the heaviest patch ([`turned`]). If another clump
+//! has the greatest bound mass in the end, it gets all unbound members as further candidates.
 //!
 //! ```text
 //!     by density    0 - 1 - 2        turned to 2    2 - 1 - 0        each clump keeps its neighbours
@@ -38,14 +39,14 @@ pub struct ClumpTree<'a> {
     pub parent: &'a [Option<u32>],
     /// The density peak of each clump, relative to the same point as the members.
     pub centre: &'a [[f64; 3]],
-    /// What is bound to the halo as a whole, if that is known.
+    /// The members that are bound to the halo as a whole, if they are known.
     pub whole: Option<&'a BoundMembers>,
 }
 
 /// Why a tree of clumps is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClumpTreeError {
-    /// Columns do not fit: one entry per member in `clump_of`, one per clump in the others.
+    /// A column has a wrong length: `clump_of` needs one entry per member, the others one per clump.
     Length {
         /// The column.
         column: &'static str,
@@ -95,12 +96,12 @@ pub struct BoundHierarchy {
     pub unbound: Vec<u32>,
 }
 
-/// What is found about a clump.
+/// The result for a clump.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UnboundClump {
-    /// Its bound members. Its losers are among what it hands up.
+    /// Its bound members. The others are among those that it passes up.
     pub found: Unbinding,
-    /// What the clump that it merges into gets, by rising number.
+    /// The members that it passes to the clump into which it merges, by rising number.
     pub handed: Vec<ClumpMember>,
 }
 
@@ -120,7 +121,7 @@ impl ClumpTree<'_> {
         children_first(self.parent)
     }
 
-    /// The members of each clump as its candidates, by rising number, and those of none.
+    /// The members of each clump as its candidates, by rising number, and the members of no clump.
     fn own_members(&self) -> (Vec<Vec<ClumpMember>>, Vec<u32>) {
         let (mut own, mut none) = (vec![Vec::new(); self.parent.len()], Vec::new());
         for (member, clump) in (0..).zip(self.clump_of) {
@@ -188,7 +189,7 @@ pub fn turned(parent: &[Option<u32>], root: u32) -> Vec<Option<u32>> {
     turned
 }
 
-/// The place of the greatest mass; of equals the first. `None` if there is no mass.
+/// The place of the greatest mass; between equals, the first. `None` if there is no mass.
 pub fn heaviest(mass: &[f64]) -> Option<u32> {
     let heavier = |best: Option<u32>, clump: u32| match best {
         Some(best) if mass[best as usize] >= mass[clump as usize] => Some(best),
@@ -214,7 +215,7 @@ pub fn unbind_hierarchy(
     })
 }
 
-/// The mass of the bound members of a clump alone.
+/// The mass of the bound members of only this clump.
 fn exclusive_mass(members: &HaloMembers, clump: &Unbinding) -> f64 {
     let Ok(mass) = clump.bound.mass(members, &Whole);
     mass
@@ -225,7 +226,7 @@ fn exclusive_mass(members: &HaloMembers, clump: &Unbinding) -> f64 {
 pub struct ListedClump<'a> {
     /// By rising number.
     pub list: &'a [ClumpMember],
-    /// What is bound to the halo as a whole, if that is known.
+    /// The members that are bound to the halo as a whole, if they are known.
     pub whole: Option<&'a BoundMembers>,
     /// The density peak, relative to the same point as the members.
     pub peak: [f64; 3],
@@ -233,7 +234,7 @@ pub struct ListedClump<'a> {
     pub is_within: bool,
 }
 
-/// [`unbind_slices`] of the listed members of a clump. Its losers are handed up as candidates.
+/// [`unbind_slices`] of the listed members of a clump. It passes up those that it loses, as candidates.
 ///
 /// # Errors
 /// Those of the slices.
@@ -283,13 +284,14 @@ impl BoundHierarchy {
         self.clumps.iter().map(|clump| exclusive_mass(members, clump)).collect()
     }
 
-    /// The heaviest clump, if it lies within another one and there are members that no clump holds: these are its candidates now.
+    /// The heaviest clump, if it lies within another one and there are unbound members, which then become its
+    /// candidates.
     pub fn heir(&self, members: &HaloMembers, tree: &ClumpTree) -> Option<u32> {
         let is_heir = |heavy: &u32| tree.parent[*heavy as usize].is_some() && !self.unbound.is_empty();
         heaviest(&self.masses(members)).filter(is_heir)
     }
 
-    /// Unbinds a clump anew, which is the main one now, with the members that no clump holds as further candidates.
+    /// Unbinds a clump again, now as the main clump, with the unbound members as further candidates.
     pub fn unbind_heir<S: Slices>(
         &mut self,
         members: &HaloMembers,
@@ -313,8 +315,8 @@ impl BoundHierarchy {
         Ok(())
     }
 
-    /// The inclusive masses of all clumps in a tree of these parents; the exclusive ones are sums over the bound members of each
-    /// alone.
+    /// The inclusive masses of all clumps in a tree with these parents, from sums over the bound members of
+    /// each clump.
     pub fn inclusive(
         &self,
         members: &HaloMembers,
@@ -326,7 +328,7 @@ impl BoundHierarchy {
 }
 
 impl InclusiveMass {
-    /// Mass and number of each clump with all below it, from those of each alone.
+    /// Mass and number of each clump with all clumps below it, from its exclusive mass and number.
     ///
     /// # Errors
     /// When a clump is its own ancestor.

@@ -1,30 +1,32 @@
-//! Unbinding: which candidates does gravity hold?
+//! Unbinding: which candidates does gravity bind?
 //!
-//! The bound set B of candidates C: begin with B = C and a first frame of rest, then repeat
+//! The bound set B of the candidates C is found in passes. Begin with B = C and a first frame of rest, then
+//! repeat
 //!
 //! ```text
-//!     phi   the potential of B alone
-//!     e     = ½ |v - v_B + H (x - x_B)|² + phi + u      with u only on demand
+//!     phi   the potential of B
+//!     e     = ½ |v - v_B + H (x - x_B)|² + phi + u      u only if requested
 //!           of the members with e >= 0 the highest leave, at most a quarter of B
 //!     x_B, v_B   mean position and velocity of the members with e < 0, weighted by mass
 //! ```
 //!
-//! until nobody leaves. At the end every member has e < 0 in the mean frame of all, so the result does not remember the path.
-//! Which of several such sets is found depends on the first frame. So several are tried, each to its end, and the one that keeps
-//! the greatest mass counts ([`first_frames`]). What left too early comes back ([`readmission`]).
+//! until no member leaves. At the end, every member has e < 0 in the mean frame of all, so the result does
+//! not depend on the path. There may be several such sets, and the first frame decides which one is found. So
+//! several first frames are tried, each to its end, and the one that keeps the greatest mass counts
+//! ([`first_frames`]). Members that left too early come back ([`readmission`]).
 //!
 //! | step | file |
 //! |---|---|
-//! | a frame of rest, and those that passes begin in | [`rest_frame`], [`first_frames`] |
-//! | which of them keeps most | [`trials`] |
+//! | a frame of rest, and the first frames of the passes | [`rest_frame`], [`first_frames`] |
+//! | the first frame that keeps most mass | [`trials`] |
 //! | the passes from one first frame to the end | [`passes`] |
 //! | candidates that left too early come back | [`readmission`] |
-//! | losers of a clump are candidates of its parent | [`hierarchy`], [`clump_members`] |
-//! | the members that are left, and their centre | [`bound_members`] |
+//! | members that a clump loses are candidates of its parent | [`hierarchy`], [`clump_members`] |
+//! | the bound members and their centre | [`bound_members`] |
 //! | RAMSES's own rules | [`ramses`] |
 //!
-//! Source: the energy as in HBT-HERONS (Han et al. 2018) and SUBFIND (Springel et al. 2001); at most a quarter leaves at once as
-//! in SUBFIND.
+//! Sources: the energy is that of HBT-HERONS (Han et al. 2018) and SUBFIND (Springel et al. 2001). As in
+//! SUBFIND, at most a quarter leaves at once.
 
 mod bound_members;
 pub mod clump_members;
@@ -55,7 +57,7 @@ const NEAR_PEAK: f64 = 0.5;
 /// How potentials are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PotentialMethod {
-    /// By a tree; by all pairs of fewer than 64 members.
+    /// By a tree, or by all pairs for fewer than 64 members.
     #[default]
     Tree,
     /// By all pairs.
@@ -71,9 +73,9 @@ pub struct UnbindRules {
     pub method: PotentialMethod,
     /// The types whose mass makes the potential.
     pub sources: SourceTypes,
-    /// Whether the specific internal energy counts.
+    /// Whether the specific internal energy is added.
     pub thermal: bool,
-    /// Most passes.
+    /// Greatest number of passes.
     pub max_passes: u32,
     /// A clump with fewer bound members dissolves.
     pub fewest: usize,
@@ -91,14 +93,14 @@ impl Default for UnbindRules {
     }
 }
 
-/// How an unbinding went.
+/// A report on an unbinding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnbindReport {
     /// Number of passes.
     pub passes: u32,
     /// Number of full computations of the potential.
     pub full: u32,
-    /// Whether a full computation let nobody leave. If not, the passes were used up.
+    /// Whether no member left after a full computation. If not, the passes were used up.
     pub converged: bool,
 }
 
@@ -109,11 +111,11 @@ pub struct Unbinding {
     pub bound: BoundMembers,
     /// All other candidates, by rising number.
     pub unbound: Vec<u32>,
-    /// How it went.
+    /// The report.
     pub report: UnbindReport,
 }
 
-/// Working memory, in proportion to the candidates. One value serves any number of clumps in turn.
+/// Working memory, proportional to the candidates. One value serves any number of clumps in turn.
 #[derive(Debug, Clone, Default)]
 pub struct UnbindScratch {
     listed: PotentialScratch,
@@ -126,14 +128,17 @@ pub struct UnbindScratch {
 pub struct Candidates<'a> {
     /// The numbers of its own members, ascending.
     pub list: &'a [u32],
-    /// Those of members that the clumps in it have lost, ascending. They join a clump within another one only if they are bound to
-    /// what it keeps of its own. Of another clump they are candidates like its own.
+    /// The numbers of members that the clumps in it have lost, ascending. They join a clump within another
+    /// one only if they are bound to the members that it keeps of its own. For other clumps they are
+    /// candidates like its own members.
     pub handed: &'a [u32],
-    /// What is bound to the halo as a whole, if that is known. A clump that lies in no other one begins with it.
+    /// What is bound to the halo as a whole, if that is known. A clump that lies in no other one begins with
+    /// them.
     pub whole: Option<&'a BoundMembers>,
     /// The density peak of the clump, relative to the same point as the members.
     pub peak: [f64; 3],
-    /// Whether the clump lies within another one. Candidates that are bound to each other elsewhere are then not the clump.
+    /// Whether the clump lies within another one. Its candidates may then contain a part of the host that is
+    /// bound to itself.
     pub is_within: bool,
 }
 
@@ -159,7 +164,7 @@ pub fn unbind(
     found
 }
 
-/// How the members of slices are unbound, by one kind of rules or the other.
+/// The unbinding of members in slices, with either kind of rules.
 #[derive(Debug, Clone, Copy)]
 pub struct UnbindCall<'a, S, R = UnbindRules> {
     /// Gravity.
@@ -170,7 +175,8 @@ pub struct UnbindCall<'a, S, R = UnbindRules> {
     pub slices: &'a S,
 }
 
-/// [`unbind`] of candidates in slices. The result has those of this slice; its report is that of all.
+/// [`unbind`] of candidates in slices. The result has the members of this slice; the report covers all
+/// slices.
 ///
 /// # Errors
 /// Those of the slices.
@@ -212,7 +218,8 @@ impl<S: Slices> ClumpTask<'_, S> {
         ListedMembers { members: self.members, list: self.candidates.list, slices: self.call.slices }
     }
 
-    /// The energy per mass of a member without its potential: of its motion in a frame, and its heat if that counts.
+    /// The energy per mass of a member without its potential: of its motion in a frame, plus its internal
+    /// energy if that counts.
     #[inline]
     fn heat(&self, frame: &RestFrame, member: u32) -> f64 {
         let thermal = if self.call.rules.thermal { self.members.internal_energy(member) } else { 0.0 };
@@ -248,7 +255,7 @@ impl<S: Slices> ClumpTask<'_, S> {
         self.candidates.list.iter().map(|member| distance(position[*member as usize], peak)).collect()
     }
 
-    /// Where the centre of what is bound must lie.
+    /// The sphere in which the centre of the bound members must lie.
     fn place_of_peak(&self) -> Result<PeakPlace, S::Error> {
         let Candidates { peak, is_within, .. } = *self.candidates;
         if !is_within {
@@ -260,7 +267,7 @@ impl<S: Slices> ClumpTask<'_, S> {
     }
 }
 
-/// Where the centre of what is bound to a clump must lie.
+/// The sphere in which the centre of the bound members of a clump must lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct PeakPlace {
     peak: [f64; 3],

@@ -1,4 +1,4 @@
-//! Passes: from a first frame of rest to a set of members that all are bound.
+//! Passes: from a first frame of rest to a set of bound members.
 //!
 //! ```text
 //!     pass 1    first frame        highest with e >= 0 leave
@@ -9,11 +9,14 @@
 //!     last      mean of all        nobody leaves, by a full computation of the potential
 //! ```
 //!
-//! The potential only rises as members leave. So one that leaves would leave by the new potential as well, and it is enough to renew
-//! it once nobody leaves. In a clump within another one it is renewed in each pass, because the frame of a core depends on it. What has left is then taken off the potential of the others. Once a fifth of the members, or of the mass, has left since the last full
-//! computation, the potential is computed anew. What is taken off has the error of the tree as well; a fifth of it adds little. The
-//! last full computation leaves out members whose energy is farther from 0 than a hundredth of their potential: errors are
-//! smaller than that, so it could not unbind them.
+//! The potential only rises as members leave. So a member that leaves would also leave with the new
+//! potential, and it is enough to renew the potential once no member leaves. In a clump within another one,
+//! it is renewed in each pass, because the frame of a core depends on it. The potential of the members that
+//! left is subtracted from that of the others. Once a fifth of the members, or of the mass, has left since
+//! the last full computation, the potential is recomputed. The subtracted part has the error of the tree,
+//! too, but up to a fifth it adds little. The last full computation leaves out members whose energy differs
+//! from 0 by more than a hundredth of their potential. Errors are smaller than that, so it could not unbind
+//! them.
 
 use super::super::potential::FEWEST_OF_TREE;
 use super::super::potential::listed::{ListedPoints, PotentialScratch};
@@ -25,40 +28,41 @@ use super::first_frames::{FirstFrame, core_of};
 use super::rest_frame::{ListedMembers, RestFrame};
 use super::{BoundMembers, ClumpTask, PotentialMethod, UnbindCall, UnbindReport, UnbindScratch, Unbinding};
 
-/// The potential is computed anew once one member in so many, or that part of the mass, has left.
+/// The potential is recomputed once one in this number of the members, or of the mass, has left.
 const ANEW: u64 = 5;
 
-/// No potential is wrong by this part: it is twice the largest error that tests allow the tree, and four times what they find.
+/// No potential has a relative error this large. It is twice the largest error that tests allow the tree, and
+/// four times the largest that they find.
 pub(super) const DOUBT: f64 = 0.01;
 
-/// A clump of whose candidates the halo as a whole holds this part begins with what the halo holds.
+/// If the halo as a whole binds this part of a clump's candidates, the clump begins with them.
 const NEARLY_ALL: f64 = 0.9;
 
-/// At most one member in so many leaves per pass.
+/// At most one in this number of the members leaves per pass.
 const AT_ONCE: u64 = 4;
 
 /// The passes over one clump.
 pub(super) struct Passes<'a, S> {
     pub task: &'a ClumpTask<'a, S>,
-    /// Members of this slice that are left.
+    /// Remaining members of this slice.
     pub bound: BoundMembers,
-    /// Those that have left.
+    /// Members of this slice that have left.
     pub unbound: Vec<u32>,
     pub report: UnbindReport,
-    /// Members of all slices that are left.
+    /// Number of remaining members in all slices.
     pub number: u64,
-    /// How many of these have an energy below 0.
+    /// Number of these with an energy below 0.
     n_bound: u64,
-    /// Members of all slices that have left since the last full computation.
+    /// Number of members in all slices that have left since the last full computation.
     left: u64,
-    /// The mass that has left since then, of what makes the potential.
+    /// The mass of these, as far as it makes the potential.
     mass_left: f64,
     /// Whether a full computation of the potential would let the same members leave.
     exact: bool,
 }
 
 impl<'a, S: Slices> Passes<'a, S> {
-    /// Of all candidates, without potentials.
+    /// The state with all candidates, without potentials.
     pub fn new(task: &'a ClumpTask<'a, S>) -> Self {
         let list = task.candidates.list;
         let bound =
@@ -76,14 +80,14 @@ impl<'a, S: Slices> Passes<'a, S> {
         }
     }
 
-    /// Of all candidates with the potential of all of them, which some passes of the report have computed.
+    /// The state with all candidates and their potential, which some passes of the report have computed.
     pub fn with_potential(task: &'a ClumpTask<'a, S>, potential: &[f64], report: UnbindReport) -> Self {
         let mut passes = Self { report, exact: true, ..Self::new(task) };
         passes.bound.potential = potential.to_vec();
         passes
     }
 
-    /// Of what the halo as a whole holds of the candidates, if that is nearly all of them.
+    /// The state with the candidates that the halo as a whole binds, if these are nearly all.
     pub fn of_halo(
         task: &'a ClumpTask<'a, S>,
         halo: &BoundMembers,
@@ -108,11 +112,12 @@ impl<'a, S: Slices> Passes<'a, S> {
         Ok((passes.number > 0).then_some(passes))
     }
 
-    /// Passes until nobody leaves, from a first frame. If too few are left, `number` is 0 and nobody is bound.
+    /// Passes until no member leaves, from a first frame. If too few remain, `number` is 0 and no member is
+    /// bound.
     pub fn run(&mut self, first: &FirstFrame, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
         let most_passes = self.task.call.rules.max_passes;
         let (mut frame, mut is_settled, mut is_core) = (first.frame, !first.is_core, first.is_core);
-        // Those that the potential still counts.
+        // The members that the potential still includes.
         let (mut counted, mut n_counted) = (Vec::new(), 0);
         while self.report.passes < most_passes {
             self.report.passes += 1;
@@ -147,8 +152,8 @@ impl<'a, S: Slices> Passes<'a, S> {
         }
     }
 
-    /// What is found, once those have joined that clumps in it have lost, and those have come back that left too early. `of_all` is
-    /// the potential of all candidates at each, if it was computed.
+    /// The result, after members that subclumps have lost have joined, and members that left too early have
+    /// come back. `of_all` is the potential of all candidates at each of them, if it was computed.
     pub fn finish(
         mut self,
         of_all: Option<&[f64]>,
@@ -160,14 +165,14 @@ impl<'a, S: Slices> Passes<'a, S> {
         if n_handed > 0 {
             self.admit_handed(scratch)?;
         }
-        // Those who were handed over bind others more than the candidates alone could.
+        // Members that were passed on bind others more than the candidates alone could.
         self.readmit(of_all.filter(|_| n_handed == 0), scratch)?;
         self.unbound.sort_unstable();
         let Self { bound, unbound, report, .. } = self;
         Ok(Unbinding { bound, unbound, report })
     }
 
-    /// The places of what is left in the list of candidates, ascending.
+    /// The places of the remaining members in the list of candidates, ascending.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         let mut place = 0;
         self.bound.member.iter().map(move |member| {
@@ -179,14 +184,15 @@ impl<'a, S: Slices> Passes<'a, S> {
         })
     }
 
-    /// The position of the centre of what is left.
+    /// The position of the centre of the remaining members.
     pub fn deepest(&self) -> Result<Option<[f64; 3]>, S::Error> {
         let deepest = self.bound.deepest_of_slices(self.task.members, self.task.call.slices)?;
         Ok(deepest.map(|deepest| deepest.position))
     }
 
-    /// The frame of the members with energies below 0, of all if there are none. That of a clump within another one is the frame of
-    /// its core, the tenth with the least energy: members of the host that move along with it must not drag the frame away.
+    /// The frame of the members with energies below 0, of all if there are none. For a clump within another
+    /// one, it is the frame of its core, the tenth with the least energy, so that members of the host do not
+    /// pull the frame away.
     pub fn frame(&self) -> Result<RestFrame, S::Error> {
         let energy = &self.bound.energy;
         if self.task.candidates.is_within {
@@ -197,7 +203,7 @@ impl<'a, S: Slices> Passes<'a, S> {
         RestFrame::mean(&self.listed(), |place| energy[place] < most)
     }
 
-    /// Members outside, by rising number, come in, and the passes go on in this frame.
+    /// Adds members from outside, by rising number, and continues the passes in this frame.
     pub fn take_in(
         &mut self,
         back: &[u32],
@@ -240,7 +246,7 @@ impl<'a, S: Slices> Passes<'a, S> {
         self.task.call.rules.method == PotentialMethod::Tree && self.number >= FEWEST_OF_TREE as u64
     }
 
-    /// The potential of all members that are left, from scratch.
+    /// The potential of all remaining members, from scratch.
     pub fn compute(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
         let UnbindCall { gravity, rules, slices } = *self.task.call;
         let mut potential = std::mem::take(&mut self.bound.potential);
@@ -260,7 +266,7 @@ impl<'a, S: Slices> Passes<'a, S> {
         Ok(())
     }
 
-    /// The potential of all members that are left, from scratch, at those that it may show to be unbound.
+    /// The potential of all remaining members, from scratch, at the members that may turn out to be unbound.
     fn confirm(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
         let BoundMembers { energy, potential, .. } = &self.bound;
         let is_near_0: Vec<bool> =
@@ -315,8 +321,9 @@ impl<'a, S: Slices> Passes<'a, S> {
         each.for_each(|((energy, member), phi)| *energy = self.task.heat(frame, *member) + *phi);
     }
 
-    /// Which members leave, and how many in all slices: those with energy 0 or more, but no more than a quarter of all, and one
-    /// at least. Beside a core, all leave whose energy of motion is more than twice what binds them.
+    /// The members that leave, and their number in all slices: those with energy 0 or more, at most a quarter
+    /// of all, but at least one. If the frame is that of a core, all members leave whose kinetic energy is
+    /// more than twice the energy that binds them.
     fn leaving(&mut self, is_core: bool) -> Result<(Vec<bool>, u64), S::Error> {
         let slices = self.task.call.slices;
         let BoundMembers { energy, potential, .. } = &self.bound;

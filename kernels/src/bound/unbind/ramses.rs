@@ -7,14 +7,17 @@
 //!     ½ |v - v_clump|² + phi(r) - phi(r_border) >= 0
 //! ```
 //!
-//! `v_clump` is first the mean over the same list, then over the bound particles among the clump's own, until the speed
-//! changes by less than 1 %. That speed is in the frame of the box, so the result is not Galilean invariant: this is
-//! RAMSES's rule. The last pass tests all own particles again, and those unbound go to the parent. Main clumps keep all.
+//! `v_clump` is first the mean over the same list, then over the clump's own bound particles, until the speed
+//! changes by less than 1 %. The speed is relative to the box, so the result is not Galilean invariant; this
+//! is RAMSES's rule. The last pass tests all own particles again, and unbound ones go to the parent. Main
+//! clumps keep all particles.
 //!
-//! A clump of which no own particle contributes any more takes all its particles, and those of the clumps in it, out of the first
-//! mean of its parent, unless the parent is a main clump. If nothing is left there, all of them count.
+//! If no own particle of a clump contributes any more, its particles and those of the clumps in it are left
+//! out of the first mean of its parent, unless the parent is a main clump. If that mean would have no
+//! particles, all of them count.
 //!
-//! RAMSES's two known defects are not here: the caller gives the distance of the nearest border, and no merger tree is needed.
+//! RAMSES's two known defects are avoided: the caller passes the distance of the nearest border, and no
+//! merger tree is needed.
 
 use super::super::Gravity;
 use super::super::members::HaloMembers;
@@ -35,11 +38,11 @@ pub struct RamsesUnbindRules {
     pub period: [f64; 3],
     /// Passes end when the speed changes by less than this part (`conv_limit`, 0.01).
     pub speed_change: f64,
-    /// Most passes (`repeat_max`, 100).
+    /// Greatest number of passes (`repeat_max`, 100).
     pub max_passes: u32,
 }
 
-/// What the rules need to know of a clump.
+/// The facts about a clump that the rules need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RamsesPeak {
     /// Its density peak, relative to the same point as the members.
@@ -66,7 +69,7 @@ struct RamsesClump<'a, S> {
 struct LastPass {
     frame: RestFrame,
     report: UnbindReport,
-    /// Whether no candidate contributes to the frame any more.
+    /// Whether no candidate contributes to the frame any longer.
     is_silent: bool,
 }
 
@@ -128,7 +131,8 @@ fn chosen(list: &[ClumpMember], is_chosen: impl Fn(ClumpMember) -> bool) -> Vec<
     list.iter().filter(|listed| is_chosen(**listed)).map(|listed| listed.member).collect()
 }
 
-/// What a clump hands up: its whole list. Its losers, told by their places among its own candidates, are candidates there.
+/// The members that a clump passes up: its whole list. `is_lost` takes a place among the clump's own
+/// candidates; lost members become candidates of the parent.
 fn handed_up(list: &[ClumpMember], is_lost: impl Fn(usize) -> bool, is_silent: bool) -> Vec<ClumpMember> {
     let mut places = 0..;
     let mut hand = |listed: &ClumpMember| {
@@ -206,7 +210,7 @@ impl<'a, S: Slices> RamsesClump<'a, S> {
         self.energy(place, frame) < 0.0
     }
 
-    /// The energy per mass beyond that of a member at rest at the border.
+    /// The energy per mass relative to a member at rest at the border.
     fn energy(&self, place: usize, frame: &RestFrame) -> f64 {
         frame.kinetic(self.members, self.own[place], 0.0) + self.depth[place] - self.border
     }

@@ -1,11 +1,11 @@
-//! Readmission: candidates that left in an early frame, and are plainly bound in the final one, come back.
+//! Readmission: candidates that left in an early frame, but are clearly bound in the final one, come back.
 //!
-//! At the end of the passes frame and potential are those of what is bound. A candidate outside whose energy of motion is less than
-//! about half of what binds it there left by mistake: in an early pass the frame was not yet that of the clump. It comes back, and
-//! the passes go on.
+//! At the end of the passes, frame and potential are those of the bound members. A candidate outside left by
+//! mistake if its kinetic energy is less than about half of the energy that binds it: in an early pass, the
+//! frame was not yet that of the clump. It comes back, and the passes go on.
 //!
-//! Members that clumps within a clump have lost join it in the same way. They are not among its candidates from the start, because the
-//! patch of a small clump holds much of the host, which would be bound to itself.
+//! Members that subclumps have lost join a clump in the same way. They are not among its candidates from the
+//! start, because the patch of a small subclump contains much of the host, which would be bound to itself.
 
 use super::super::potential::listed::PotentialScratch;
 use super::super::potential::sliced_tree::sliced_potential_of;
@@ -15,15 +15,15 @@ use super::passes::{DOUBT, Passes};
 use super::rest_frame::RestFrame;
 use super::{PotentialMethod, UnbindCall, UnbindScratch};
 
-/// Plainly bound: the energy of motion is below this part of what binds a candidate. That is a little more than a half, because
-/// potentials have errors.
+/// Clearly bound: the kinetic energy is below this part of the energy that binds a candidate. It is a little
+/// more than a half, because potentials have errors.
 const PLAINLY: f64 = 0.51;
 
-/// Most times that candidates come back.
+/// How often candidates may come back.
 const MOST_TIMES: usize = 8;
 
 impl<S: Slices> Passes<'_, S> {
-    /// Lets members in that clumps in this one have lost, if they are bound to what this one keeps of its own.
+    /// Adds members that subclumps have lost, if they are bound to the clump's own members.
     pub(super) fn admit_handed(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
         let frame = self.frame()?;
         let joining = self.bound_outside(self.task.candidates.handed, &frame, 1.0, scratch)?;
@@ -33,8 +33,9 @@ impl<S: Slices> Passes<'_, S> {
         }
     }
 
-    /// Lets candidates back in and goes on, until no candidate outside is plainly bound. If some are in the end, the passes have
-    /// not converged. `of_all` is the potential of all candidates at each, if nothing else binds them and it is known.
+    /// Readmits candidates and continues the passes, until no candidate outside is clearly bound. If some
+    /// still are at the end, the passes have not converged. `of_all` is the potential of all candidates at
+    /// each of them, if it is known and no other members bind them.
     pub(super) fn readmit(
         &mut self,
         of_all: Option<&[f64]>,
@@ -60,9 +61,10 @@ impl<S: Slices> Passes<'_, S> {
         Ok(())
     }
 
-    /// The candidates outside that may be plainly bound: no part of the candidates binds one of them more than all do.
+    /// The candidates outside that may be clearly bound: no part of the candidates binds one of them more
+    /// than all do.
     fn perhaps_bound(&self, of_all: Option<&[f64]>, frame: &RestFrame) -> Vec<u32> {
-        // Shells are no bound for the potential that tests them.
+        // With shells, the potential of all is no bound of that of a part.
         let has_shells = self.task.call.rules.method == PotentialMethod::Spherical;
         let Some(of_all) = of_all.filter(|_| !has_shells) else { return self.unbound.clone() };
         let list = self.task.candidates.list;
@@ -72,7 +74,8 @@ impl<S: Slices> Passes<'_, S> {
         self.unbound.iter().filter(may_be).copied().collect()
     }
 
-    /// Those of some candidates outside whose energy of motion in this frame is below a part of what binds them, by rising number.
+    /// Selects from candidates outside those whose kinetic energy in this frame is below a part of the energy
+    /// that binds them, by rising number.
     fn bound_outside(
         &self,
         outside: &[u32],
@@ -81,7 +84,8 @@ impl<S: Slices> Passes<'_, S> {
         scratch: &mut UnbindScratch,
     ) -> Result<Vec<u32>, S::Error> {
         let UnbindCall { gravity, rules, slices } = *self.task.call;
-        // No potential outside is much deeper than the deepest one inside, which leaves one member out.
+        // No potential outside is much deeper than the deepest one inside, which excludes only the member
+        // itself.
         let deepest = self.bound.potential.iter().fold(0.0f64, |most, phi| most.max(-phi));
         let [deepest] = greatest(slices, [deepest])?;
         let is_slow = |member: &&u32| self.task.heat(frame, **member) < 2.0 * part * deepest;

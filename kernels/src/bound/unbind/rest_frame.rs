@@ -25,7 +25,8 @@ pub(super) struct ListedMembers<'a, S> {
 type MeanSums = BlockSums<7>;
 
 impl RestFrame {
-    /// The frame of the core: the mean of the `number` listed members with the least `depth`. Members at the limit count all.
+    /// The frame of the core: the mean of the `number` listed members with the least `depth`. All members at
+    /// the limit count.
     pub fn of_deepest<S: Slices>(
         of: &ListedMembers<S>,
         depth: &[f64],
@@ -51,8 +52,8 @@ impl RestFrame {
         sums.iter().zip(limits).map(frame).collect()
     }
 
-    /// The mean over the listed members of which a closure chooses places, weighted by mass; if all masses are 0, every member
-    /// counts the same.
+    /// The mean over the listed members whose places a closure accepts, weighted by mass. If all masses are
+    /// 0, the weights are equal.
     pub fn mean<S: Slices>(
         of: &ListedMembers<S>,
         is_chosen: impl Fn(usize) -> bool,
@@ -64,7 +65,7 @@ impl RestFrame {
         }
     }
 
-    /// The mean where every member counts the same.
+    /// The mean with equal weights.
     fn of_equals<S: Slices>(
         of: &ListedMembers<S>,
         is_chosen: impl Fn(usize) -> bool,

@@ -1,29 +1,29 @@
-//! Trials: from which first frame do the passes keep most?
+//! Trials: from which first frame do the passes keep most mass?
 //!
 //! | clump | tried in turn |
 //! |---|---|
-//! | lies in no other clump | all candidates; cores, where that keeps less than nine tenths |
-//! | lies within another clump | all candidates and cores, from the one on that binds most at first |
+//! | lies in no other clump | all candidates; cores, if that keeps less than nine tenths |
+//! | lies within another clump | all candidates and cores, beginning with the one that initially binds most |
 
 use super::super::slices::Slices;
 use super::first_frames::{Cores, FirstFrame};
 use super::passes::Passes;
 use super::{ClumpTask, PeakPlace, UnbindReport, UnbindScratch};
 
-/// Where the first frame of all candidates keeps this part of their mass, no other is tried.
+/// If the first frame of all candidates keeps this part of their mass, no other is tried.
 const PLAINLY_BOUND: f64 = 0.9;
 
-/// What several first frames share.
+/// The common part of several first frames.
 pub(super) struct Trials<'a, S> {
     task: &'a ClumpTask<'a, S>,
     /// The potential of all candidates at each.
     pub potential: Vec<f64>,
-    /// What that has cost.
+    /// The cost of it.
     report: UnbindReport,
     place: PeakPlace,
 }
 
-/// What is left of a clump after passes from one first frame.
+/// The rest of a clump after passes from one first frame.
 pub(super) struct Kept<'a, S> {
     pub mass: f64,
     pub passes: Passes<'a, S>,
@@ -43,7 +43,7 @@ impl<'a, S: Slices> Trials<'a, S> {
         self.report
     }
 
-    /// What is kept from the first frame that keeps the greatest mass; `None` if none keeps anything.
+    /// The rest from the first frame that keeps the greatest mass; `None` if none keeps anything.
     pub fn best(&self, scratch: &mut UnbindScratch) -> Result<Option<Kept<'a, S>>, S::Error> {
         if self.task.candidates.is_within {
             return self.best_of_cores(None, scratch);
@@ -55,7 +55,7 @@ impl<'a, S: Slices> Trials<'a, S> {
         }
     }
 
-    /// The best of what was kept before and what cores keep.
+    /// The best of an earlier rest and those from cores.
     fn best_of_cores(
         &self,
         before: Option<Kept<'a, S>>,
@@ -77,7 +77,7 @@ impl<'a, S: Slices> Trials<'a, S> {
         Ok(best)
     }
 
-    /// What passes keep that begin in a frame.
+    /// The rest after passes from a first frame.
     fn run(&self, first: &FirstFrame, scratch: &mut UnbindScratch) -> Result<Option<Kept<'a, S>>, S::Error> {
         let mut passes = Passes::with_potential(self.task, &self.potential, self.report);
         passes.run(first, scratch)?;

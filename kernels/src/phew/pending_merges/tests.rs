@@ -139,7 +139,7 @@ fn decide_in_parts(
     whole
 }
 
-/// Tells new names and hands the edges to the groups of the next round.
+/// Sends new names, and passes the edges to the groups of the next round.
 fn pass_on(
     mut left: BTreeMap<u32, PendingMerges>,
     now: &[u32],
