@@ -1,9 +1,10 @@
 //! The state of one rank: its backend, its stage and call, and the only loop in which it waits.
 
 use crate::backend::traced::{MessageTrace, Traced};
-use crate::backend::{Backend, Finding, RankState, Transport};
+use crate::backend::{Backend, RankState, Transport};
 use crate::settings::Settings;
 use crate::traffic::TrafficLog;
+use crate::watchdog::Watchdog;
 use crate::{CommError, Rank, Result};
 use std::time::{Duration, Instant};
 
@@ -219,13 +220,13 @@ impl Endpoint {
     /// Polls until there is a result; the only place where a rank waits.
     pub fn wait<T>(&mut self, mut poll: impl FnMut(&mut dyn Transport) -> Result<Option<T>>) -> Result<T> {
         let transport = self.backend.transport();
-        let mut watch = Watchdog::new(self.patience);
+        let mut watch = Watchdog::new(self.patience, Instant::now());
         loop {
             if let Some(found) = poll(transport)? {
                 return Ok(found);
             }
             transport.park(watch.nap)?;
-            watch.look(transport)?;
+            watch.look(transport, Instant::now())?;
         }
     }
 
@@ -241,49 +242,5 @@ impl Endpoint {
     fn set_location(&mut self) {
         let place = self.place;
         self.transport().set_location(place);
-    }
-}
-
-/// Notices when nothing has moved for too long.
-struct Watchdog {
-    patience: Option<Duration>,
-    nap: Duration,
-    looked: Instant,
-    moved: Instant,
-    asked: Instant,
-    signs: Option<u64>,
-}
-
-impl Watchdog {
-    fn new(patience: Option<Duration>) -> Self {
-        let longest = Duration::from_millis(200);
-        let nap = patience.map_or(longest, |p| (p / 4).clamp(Duration::from_millis(1), longest));
-        let now = Instant::now();
-        Self { patience, nap, looked: now, moved: now, asked: now, signs: None }
-    }
-
-    fn look(&mut self, transport: &mut dyn Transport) -> Result<()> {
-        let Some(patience) = self.patience else { return Ok(()) };
-        if self.looked.elapsed() < self.nap {
-            return Ok(());
-        }
-        self.looked = Instant::now();
-        let signs = Some(transport.progress_signs());
-        if signs != self.signs {
-            self.signs = signs;
-            self.start_again();
-        } else if self.asked.elapsed() >= patience {
-            self.asked = self.looked;
-            match transport.probe_stall(patience, self.moved.elapsed()) {
-                Finding::Moves => self.start_again(),
-                Finding::Computes => {}
-                Finding::Stalled(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    fn start_again(&mut self) {
-        (self.moved, self.asked) = (self.looked, self.looked);
     }
 }

@@ -36,6 +36,7 @@ mod sync;
 mod thread_level;
 mod traffic;
 mod tree_shape;
+mod watchdog;
 
 /// Types that may be sent: plain values without padding.
 pub use bytemuck::Pod;

@@ -6,6 +6,7 @@ use common::failures::call_until_a_rank_fails;
 use common::{builders, collect_everything, exchange_everything, mixed};
 use inselberg_comm::agree::{AgreeError, agree};
 use inselberg_comm::{Comm, CommError, Rank, ThreadLevel, run_ranks, run_threads};
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 /// A rank may fail again while others are still in earlier calls; these calls succeed.
@@ -94,14 +95,16 @@ fn impatient(n_ranks: usize) -> Vec<inselberg_comm::CommBuilder> {
 #[test]
 fn a_rank_that_never_comes_is_an_error() {
     let start = Instant::now();
+    let given_up = Barrier::new(3);
     let ran = run_ranks(impatient(3), |comm| {
         if comm.rank() == Rank(2) {
             comm.abort("on purpose");
-            std::thread::sleep(Duration::from_millis(600));
+            given_up.wait();
             return comm.recover();
         }
         comm.barrier().expect_err("rank 2 fails");
         let error = comm.recover();
+        given_up.wait();
         assert_eq!(comm.barrier(), error);
         assert_eq!(comm.recover(), error);
         error
@@ -141,25 +144,28 @@ fn owned<T: Send>(builders: Vec<inselberg_comm::CommBuilder>, work: impl Fn(Comm
 
 #[test]
 fn ranks_close_together_after_a_failure_as_well() {
-    let closed = owned(impatient(4), |comm| {
+    let closed = owned(Comm::threads(4), |comm| {
         comm.barrier()?;
         comm.close()
     });
     assert_eq!(closed, vec![Ok(()); 4]);
-    let closed = owned(impatient(4), |comm| {
+    let closed = owned(Comm::threads(4), |comm| {
         if comm.rank() == Rank(0) {
             comm.abort("on purpose");
         }
         comm.close()
     });
     assert_eq!(closed, vec![Ok(()); 4]);
+    let given_up = Barrier::new(2);
     let closed = owned(impatient(2), |comm| {
         if comm.rank() == Rank(0) {
-            std::thread::sleep(Duration::from_millis(500));
+            given_up.wait();
+            return comm.close();
         }
-        comm.close()
+        let closed = comm.close();
+        given_up.wait();
+        closed
     });
-    // Rank 1 has ended when rank 0 comes, or has just given up.
     assert_eq!(closed[1], Err(CommError::TimedOut { call: "close", after: Duration::from_millis(200) }));
     assert!(closed[0].is_err());
 }

@@ -276,9 +276,10 @@ fn a_rank_that_is_lost_ends_the_writing_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(format!("c.{}", FORMATS[0].extensions[0]));
     let parts = split(&whole, 4, 5000, 1);
+    let begun = std::sync::Barrier::new(4);
     let results = run_threads(4, |comm| {
+        begun.wait();
         if comm.rank() == Rank(3) {
-            std::thread::sleep(std::time::Duration::from_millis(30));
             return Err(PartError::Comm(comm.abort("the node is gone")));
         }
         write_part(&path, &parts[comm.rank().at()], comm)
