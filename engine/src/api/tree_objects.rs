@@ -108,37 +108,39 @@ impl<'a> TreeColumns<'a> {
         }
     }
 
-    /// The members of an object begin at this place among all members, from 0. Members of no object may stand between.
+    /// Sets the place of the first member of each object among all members, from 0. There may be members of no object in
+    /// between.
     #[must_use]
     pub fn offsets(self, first_members: impl Into<Column<'a>>) -> Self {
         Self { first_member: Some(first_members.into()), ..self }
     }
 
-    /// With the types of all members: 0 gas, 1 dark matter, 4 stars, 5 other. Else all are dark matter.
+    /// Sets the types of all members: 0 gas, 1 dark matter, 4 stars, 5 other. By default all are dark matter.
     #[must_use]
     pub fn types(self, types: impl Into<Column<'a>>) -> Self {
         Self { member_type: Some(types.into()), ..self }
     }
 
-    /// With the object that each is in; its own identifier if it is in none. Else none is in another.
+    /// Sets the object that contains each object; an object in no other one has its own identifier. By default no object
+    /// is in another one.
     #[must_use]
     pub fn parents(self, parents: impl Into<Column<'a>>) -> Self {
         Self { parent: Some(parents.into()), ..self }
     }
 
-    /// With masses, in the caller's units. Else all are 0.
+    /// Sets masses, in the caller's units. By default all are 0.
     #[must_use]
     pub fn masses(self, masses: impl Into<Column<'a>>) -> Self {
         Self { mass: Some(masses.into()), ..self }
     }
 
-    /// With positions. Else all are 0.
+    /// Sets positions. By default all are 0.
     #[must_use]
     pub fn positions(self, positions: impl Into<VectorColumn<'a>>) -> Self {
         Self { position: Some(positions.into()), ..self }
     }
 
-    /// With velocities. Else all are 0.
+    /// Sets velocities. By default all are 0.
     #[must_use]
     pub fn velocities(self, velocities: impl Into<VectorColumn<'a>>) -> Self {
         Self { velocity: Some(velocities.into()), ..self }

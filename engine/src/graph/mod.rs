@@ -127,7 +127,9 @@ pub fn build(
     let observer = executor.observer();
     let plan = MeshPlan::new(input.about(), &config.mesh)?;
     let is_given = config.density == GraphDensity::Given;
-    check_densities(input.about(), &plan, is_given)?;
+    if is_given {
+        check_densities(input.about(), &plan)?;
+    }
     let loaded = load(input, &plan, FurtherColumns { ids: true, densities: is_given }, comm, observer)?;
     let n_read = loaded.position.len();
     let n = comm.all_reduce_counts(&[n_read as u64], Reduce::Sum)?[0];
@@ -157,14 +159,11 @@ pub fn build(
     Ok(ParticleGraph { own, tests, n, greatest })
 }
 
-/// Checks that all species that take part have densities, if these are wanted.
-fn check_densities(
-    about: &ParticleHeader,
-    plan: &MeshPlan,
-    is_wanted: bool,
-) -> Result<(), ParticleGraphError> {
-    let used = plan.species.iter().map(|species| &about.species[*species]);
-    match used.filter(|species| species.n > 0).find(|species| is_wanted && !species.has_densities) {
+/// Checks that all species with particles in the graph state densities.
+fn check_densities(about: &ParticleHeader, plan: &MeshPlan) -> Result<(), ParticleGraphError> {
+    let mut used =
+        plan.species.iter().map(|species| &about.species[*species]).filter(|species| species.n > 0);
+    match used.find(|species| !species.has_densities) {
         Some(species) => Err(ParticleGraphError::NoDensities { species: species.name.clone() }),
         None => Ok(()),
     }

@@ -72,8 +72,8 @@ impl Owners {
 /// The root of a position in units of the box.
 #[inline]
 fn root_at(shape: &Shape, x: [f64; 3]) -> u64 {
-    let n = f64::from(1u32 << shape.root_level);
-    morton63(x.map(|x| (x * n) as u32))
+    let roots_per_side = f64::from(1u32 << shape.root_level);
+    morton63(x.map(|x| (x * roots_per_side) as u32))
 }
 
 /// The position of a particle in units of the box, brought into it.

@@ -13,7 +13,7 @@ use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::{PeakIdx, PeakName, RootIdx};
 use inselberg_kernels::phew::label::PeakSet;
 
-/// What a root is.
+/// A root of the ascents on a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Root {
     /// The peak at that index of the own peaks.
@@ -22,20 +22,24 @@ pub enum Root {
     Ghost(u32),
 }
 
-/// What each of the roots is, in the order of their cells.
+/// Tells own peaks from ghosts among the roots, and numbers both: ghosts as [`TestLinks::ghosts`] does, own peaks in the
+/// order of their cells.
+///
+/// ```text
+/// roots by cell      peak    ghost     peak    peak    ghost
+/// classified         Own(0)  Ghost(1)  Own(1)  Own(2)  Ghost(0)
+/// ```
 pub fn classify(links: &TestLinks, roots: &PeakSet) -> Vec<Root> {
-    let mut classes = vec![Root::Own(PeakIdx(0)); roots.len()];
+    let mut ghost_at: Vec<Option<u32>> = vec![None; roots.len()];
     for (ghost, cell) in (0..).zip(links.ghosts()) {
-        classes[roots.index(cell.0).at()] = Root::Ghost(ghost);
+        ghost_at[roots.index(cell.0).at()] = Some(ghost);
     }
-    let mut n_own = 0;
-    for root in &mut classes {
-        if let Root::Own(index) = root {
-            *index = PeakIdx::new(n_own);
-            n_own += 1;
-        }
-    }
-    classes
+    let mut own_peaks = (0..).map(PeakIdx::new);
+    let root = |ghost: Option<u32>| match ghost {
+        Some(ghost) => Root::Ghost(ghost),
+        None => Root::Own(own_peaks.next().expect("the range has no end")),
+    };
+    ghost_at.into_iter().map(root).collect()
 }
 
 /// Where the ascent of a ghost leads: to a peak, or to a mirror on another rank.

@@ -371,6 +371,7 @@ fn all_matter(snapshot: &dyn Snapshot) -> Option<DensitySource<'static>> {
     has_both.then_some(DensitySource::Matter("density", Deposited::All))
 }
 
+/// The error for a field that the snapshot does not have. It lists every density that there is.
 fn no_field(snapshot: &dyn Snapshot, name: &str) -> RunError {
     let known: Vec<String> = candidates(snapshot).into_iter().map(|f| f.name).collect();
     RunError::NoField { name: name.into(), known: known.join(", ") }

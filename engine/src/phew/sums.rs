@@ -127,7 +127,7 @@ impl PatchSummation<'_> {
             cells.level = mesh.level_of_super(s);
             for brick in test_cells.bricks_of(mesh, &mesh.supers()[s]) {
                 self.load(brick, cells);
-                terms.make::<T>(cells, mesh.domain(), self.quanta);
+                terms.compute::<T>(cells, mesh.domain(), self.quanta);
                 let patch_ids = ids.ids(&cells.patch, cells.n);
                 sums.resize(ids.count(), T::default());
                 for (n, id) in patch_ids[..cells.n].iter().enumerate() {

@@ -38,6 +38,8 @@ impl Mesh {
         self.check_cells(supers, |b| own[b], |level| levels >> level & 1 == 1)
     }
 
+    /// Checks the cells `own(brick)` of each brick in the given super-bricks: split cells against their octs, and octs
+    /// against their parents, if the octree has the next coarser level.
     fn check_cells(
         &self,
         supers: Range<usize>,

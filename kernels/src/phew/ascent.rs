@@ -61,7 +61,7 @@ pub fn ascend(
                     let first = test_cells.first[brick] as usize;
                     for (n, bit) in local::bits(test_cells.mask[brick]).enumerate() {
                         let place = usize::from(PLACE[bit as usize]);
-                        let place = match densest.at(place) {
+                        let place = match densest.place_of_maximum(place) {
                             Some(found) => found,
                             None => break_tie(mesh, block, test_cells, rules, place),
                         };

@@ -95,9 +95,9 @@ impl<const N: usize> Densest<N> {
         self.last.xyz[place] & !PLACE
     }
 
-    /// The only place that has these leading bits; `None` if there are several.
+    /// The place of the maximum around a place; `None` if several places share its leading bits.
     #[inline(always)]
-    pub fn at(&self, place: usize) -> Option<usize> {
+    pub fn place_of_maximum(&self, place: usize) -> Option<usize> {
         let [last, first] = [self.last.xyz[place], self.first.xyz[place]];
         ((last ^ first) & PLACE == PLACE).then_some((last & PLACE) as usize)
     }
@@ -172,7 +172,7 @@ mod tests {
             let mut densest = Densest::<LEN>::default();
             densest.fill_in(&rho);
             for place in OWN.map(usize::from).into_iter().filter(|place| rho[*place] > 0.0) {
-                prop_assert_eq!((densest.value(place), densest.at(place)), plain(&rho, around(place)));
+                prop_assert_eq!((densest.value(place), densest.place_of_maximum(place)), plain(&rho, around(place)));
             }
         }
 
@@ -191,7 +191,7 @@ mod tests {
                 let expected = plain(&rho, own);
                 prop_assert_eq!(densest.value(16 + coarser), expected.0);
                 if expected.0 > 0 {
-                    prop_assert_eq!(densest.at(16 + coarser), expected.1);
+                    prop_assert_eq!(densest.place_of_maximum(16 + coarser), expected.1);
                 }
             }
         }

@@ -64,7 +64,7 @@ impl FinerCells {
         for i in local::bits(self.exceeded_cells(block)) {
             let i = i as usize;
             let coarse = block.at(COARSER[i].into());
-            match self.densest.at(i + OWN_PLANE) {
+            match self.densest.place_of_maximum(i + OWN_PLANE) {
                 Some(own) => found(coarse, OWN[own - OWN_PLANE].into()),
                 None => self.each_as_dense(i, |finer| found(coarse, finer)),
             }

@@ -100,9 +100,9 @@ impl PatchGroups<'_> {
                 n += usize::from(self.place(patch, first) < totals.len());
             }
             let which = &which[..n];
-            terms.fill(n, quanta, |k| self.seen_from(self.head[self.group[which[k]] as usize], which[k]));
+            terms.set(n, quanta, |k| self.seen_from(self.head[self.group[which[k]] as usize], which[k]));
             if let Some(of_patch) = self.momenta {
-                momenta.fill(n, &quanta[MOMENTUM..], |k| of_patch[which[k]]);
+                momenta.set(n, &quanta[MOMENTUM..], |k| of_patch[which[k]]);
             }
             for (k, patch) in which.iter().enumerate() {
                 let PatchValues { n_cells, rho_min, .. } = self.patches[*patch];

@@ -121,8 +121,13 @@ impl<const N: usize> Default for Terms<N> {
 }
 
 impl<const N: usize> Terms<N> {
-    /// Computes the terms of the sums of `T` for the cells of a brick.
-    pub fn make<T: Gathered<N>>(&mut self, cells: &BrickCells, domain: &Domain, quanta: &[Quantum; N_SUMS]) {
+    /// Computes the terms of the sums of `T` for the cells of a brick, rounded to their quanta.
+    pub fn compute<T: Gathered<N>>(
+        &mut self,
+        cells: &BrickCells,
+        domain: &Domain,
+        quanta: &[Quantum; N_SUMS],
+    ) {
         wide(
             #[inline(always)]
             || {
@@ -135,9 +140,9 @@ impl<const N: usize> Terms<N> {
         );
     }
 
-    /// Rounds `n` given terms, at most 64.
+    /// Sets the terms of `n` cells or patches, at most 64, to these values, rounded.
     #[inline(always)]
-    pub fn fill(&mut self, n: usize, quanta: &[Quantum], values: impl Fn(usize) -> [f64; N]) {
+    pub fn set(&mut self, n: usize, quanta: &[Quantum], values: impl Fn(usize) -> [f64; N]) {
         for n in 0..n {
             let values = values(n);
             (0..N).for_each(|i| self.real[i][n] = values[i]);
@@ -247,7 +252,7 @@ mod tests {
         let scales = SumScales { volume: 1.0, mass: 1.0, length: 2.0, velocity: 1.0 };
         let quanta = scales.quanta(64);
         let mut terms = Terms::<N>::default();
-        terms.make::<T>(cells, domain, &quanta);
+        terms.compute::<T>(cells, domain, &quanta);
         for n in 0..cells.n {
             let view = cells.view(n, domain);
             let plain = |i: usize| quanta[T::FIRST + i].quantize((SUMS[T::FIRST + i].term)(&view));
