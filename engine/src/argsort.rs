@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use rdst::{RadixKey, RadixSort};
 use std::cmp::Ordering;
 
-/// A word of a key and a place, sorted by the key alone.
+/// A word of a key and a place, sorted only by the key.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
 struct KeyWord(u64);

@@ -19,7 +19,7 @@ pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>)
     lengths.map(piece).collect()
 }
 
-/// So many values are worth several threads.
+/// With at least this number of values, several threads pay off.
 const MANY: usize = 1 << 12;
 
 /// Appends a list. All threads copy a long one, since new memory takes longer than the values.

@@ -1,4 +1,4 @@
-//! Why a call failed: the one error of the library, and what a run of PHEW and a mesh from particles can meet.
+//! Why a call failed: the error of the library, and the errors of PHEW and of a mesh from particles.
 
 use crate::bound::BoundError;
 use inselberg_comm::CommError;
@@ -12,14 +12,14 @@ use inselberg_kernels::mesh::MeshError;
 use inselberg_kernels::particle_mesh::{DEEPEST, DEEPEST_COARSE};
 use std::sync::Arc;
 
-/// Why a call failed: a kind to act on, and one line for a person. Over several ranks all of them have the same error.
+/// Why a call failed: a kind to act on, and one line for a person. All ranks have the same error.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct Error {
     kind: ErrorKind,
     message: String,
-    /// The error of the part that failed, on the rank where it did.
+    /// The error of the part that failed, on the rank that failed.
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -31,26 +31,26 @@ impl PartialEq for Error {
 
 impl Eq for Error {}
 
-/// What can go wrong. Codes of C and exceptions of Python follow it, so numbers stay as they are.
+/// Kinds of errors. Codes of C and exceptions of Python follow them, so their numbers never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum ErrorKind {
-    /// An argument is out of range, or two do not fit together.
+    /// An argument is out of range, or two arguments contradict each other.
     InvalidArgument = 1,
-    /// Cells overlap, lie outside the box, or are no octree.
+    /// Cells overlap, lie outside the box, or do not form an octree.
     InvalidCells = 2,
-    /// A value is not finite, or negative where that is not allowed.
+    /// A value is not finite, or negative although it may not be.
     InvalidValue = 3,
     /// A file cannot be read.
     Read = 4,
     /// A file cannot be written.
     Write = 5,
-    /// Memory or indices do not suffice.
+    /// There are not enough memory or indices.
     OutOfMemory = 6,
     /// The caller's hook ended the call.
     Cancelled = 7,
-    /// Ranks waited too long for another one. The engine is of no further use.
+    /// Ranks waited too long for another one. The engine can no longer be used.
     TimedOut = 8,
     /// Ranks could not exchange messages, or made different calls.
     Communication = 9,
@@ -83,12 +83,12 @@ impl Error {
         Self { kind, message: message.into(), cause: None }
     }
 
-    /// With the error of a part, which says it all.
+    /// From the error of a part, with its message.
     pub(crate) fn from_cause(kind: ErrorKind, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self { kind, message: cause.to_string(), cause: Some(Arc::new(cause)) }
     }
 
-    /// The error of the part that failed, on the rank where it did, for the command line.
+    /// The error of the part that failed, on the rank that failed, for the command line.
     #[doc(hidden)]
     pub fn cause(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.cause.as_deref().map(|cause| cause as _)
@@ -111,10 +111,10 @@ pub enum RunError {
     NoField {
         /// The field.
         name: String,
-        /// Those that there are.
+        /// The existing fields.
         known: String,
     },
-    /// Particles are asked for and there are none.
+    /// Particles are requested, but there are none.
     #[error("the input has no particles; expected particles, or a field of its cells")]
     NoParticles,
     /// Particles cannot be deposited.
@@ -131,22 +131,22 @@ pub enum RunError {
     /// The input does not fit into memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// No density threshold, and none that suits.
+    /// No density threshold is given, and there is no default.
     #[error("no density threshold is given, and no default is known {why}")]
     NoDefaultThreshold {
-        /// Where none is known.
+        /// For which input there is none.
         why: String,
     },
     /// A parameter that is out of range or does not go with another one.
     #[error(transparent)]
     Parameter(#[from] ParamError),
-    /// A density threshold below 0 where there is no difference, or no field of cells.
+    /// A density threshold below 0, without a difference or for something else than a field of cells.
     #[error("density threshold {0}: expected 0 or more, or a relevance by difference in a field of cells")]
     NegativeThreshold(f64),
-    /// What is bound is asked for of a field that is no density.
+    /// Bound members are requested for a field that is not a density.
     #[error("density threshold {0}: properties of particles and gas need densities; expected 0 or more")]
     MassesBelowZero(f64),
-    /// A region elsewhere.
+    /// A region outside the box.
     #[error(
         "region {region}: its middle is not in the box from {low:?} to {high:?} in code units; expected a region around a point \
          of the box"
@@ -159,7 +159,7 @@ pub enum RunError {
         /// The upper corner.
         high: [f64; 3],
     },
-    /// Cells have no shot noise.
+    /// A significance threshold for a density that has no shot noise.
     #[error(
         "a significance threshold for `{field}`; expected a density that is made of particles, or no such threshold"
     )]
@@ -172,10 +172,10 @@ pub enum RunError {
         "RAMSES's unbinding on a mesh that particles make; expected the cells of an output, or another potential"
     )]
     UnbindingOnParticleMesh,
-    /// Its cells are no octree.
+    /// The cells of the input are not an octree.
     #[error("the mesh of the input is broken: {0}")]
     Mesh(MeshError),
-    /// Patches so much lighter than others that their masses would be zero.
+    /// Some patches are so much lighter than others that their masses would be zero.
     #[error(
         "densities above the threshold {threshold:e} reach to {densest:e}: beside the heaviest patch {n} others would \
          have no mass; expected a higher density threshold"
@@ -213,12 +213,12 @@ pub enum RunError {
         /// The field.
         field: &'static str,
     },
-    /// Nothing says which variable of the gas is its pressure.
+    /// It is not known which variable of the gas is its pressure.
     #[error(
         "the pressure and the magnetic field of the gas are not known: {why}; expected names of its variables"
     )]
     UnclearGas {
-        /// What the input says.
+        /// The reason, from the input.
         why: String,
     },
     /// A magnetic field lacks a component.
@@ -255,15 +255,15 @@ pub enum RunError {
     Comm(#[from] CommError),
 }
 
-/// Why particles make no graph.
+/// Why no graph can be made from particles.
 #[derive(Debug, thiserror::Error)]
 pub enum ParticleGraphError {
-    /// More neighbours than there are, or than sums are exact for.
+    /// More neighbours than particles, or more than exact sums allow.
     #[error("{k} neighbours for each of {n} particles; expected 1 to {most}, and fewer than there are particles", most = MOST_NEIGHBOURS)]
     Neighbours {
         /// Neighbours of each particle.
         k: usize,
-        /// How many particles there are.
+        /// Number of particles.
         n: u64,
     },
     /// A particle without any volume.
@@ -286,7 +286,7 @@ pub enum ParticleGraphError {
         /// Neighbours of each particle.
         k: usize,
     },
-    /// Densities of the input are wanted, and particles have none.
+    /// Densities of the input are requested, but its particles have none.
     #[error(
         "{species} of the input have no densities; expected gas of an SPH code, or densities from neighbours"
     )]
@@ -302,55 +302,55 @@ pub enum ParticleGraphError {
         /// The density.
         density: f64,
     },
-    /// What needs cells.
+    /// A request that needs cells.
     #[error("{what} needs cells, which a graph of particles does not have; expected a mesh")]
     NeedsCells {
-        /// What was asked for.
+        /// The request.
         what: &'static str,
     },
 }
 
-/// Why particles make no mesh.
+/// Why no mesh can be made from particles.
 #[derive(Debug, thiserror::Error)]
 pub enum ParticleMeshError {
     /// Particles that take part cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A plain array, and nobody said in which box.
+    /// A plain array without a box.
     #[error("the input does not state the side of its box; expected one, or a snapshot that states it")]
     NoBox,
-    /// A snapshot and another box.
+    /// The given box differs from that of the snapshot.
     #[error("box side {given}: the input states its own box, {sides:?}; expected no other side")]
     TwoBoxes {
-        /// What was given.
+        /// The given side.
         given: f64,
-        /// What the input says.
+        /// The sides that the input states.
         sides: [f64; 3],
     },
     /// A box with different sides.
     #[error("the box of the input is {sides:?}; a mesh from particles needs three equal sides")]
     NoCube {
-        /// What the input says.
+        /// The sides that the input states.
         sides: [f64; 3],
     },
-    /// None of the wanted kinds.
+    /// No particles of the requested types.
     #[error(
         "no particle to make a mesh from: the input holds {what}; expected particle types that are among them"
     )]
     NoParticles {
-        /// What there is.
+        /// The existing particles.
         what: String,
     },
     /// Particles have no masses.
     #[error(transparent)]
     NoMasses(#[from] MissingMasses),
-    /// More than 32-bit numbers can name.
+    /// More particles than 32-bit numbers.
     #[error(
         "{n} particles on one rank; expected at most {most}, or more ranks",
         most = u32::MAX
     )]
     TooMany {
-        /// How many.
+        /// Number of particles.
         n: u64,
     },
     /// A coarse level with far more cells than particles.

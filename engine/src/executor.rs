@@ -29,8 +29,8 @@ pub(crate) struct Planned {
 }
 
 impl Default for Executor<'_> {
-    /// The threads of the rayon pool that this thread belongs to, or threads of its own, as many as rayon would start.
-    /// Nothing observes them.
+    /// The threads of the rayon pool that this thread belongs to, or as many own threads as rayon would
+    /// start. Nothing observes them.
     fn default() -> Self {
         let threads = match rayon::current_thread_index() {
             Some(_) => ThreadPool::from_current(),
@@ -46,7 +46,7 @@ impl<'a> Executor<'a> {
         Self::with_plans(pool, observer, Arc::default())
     }
 
-    /// An executor that goes on with the graphs of an earlier one.
+    /// An executor that reuses the graphs of an earlier one.
     pub(crate) fn with_plans(pool: ThreadPool, observer: &'a dyn Observer, plans: Arc<Plans>) -> Self {
         Self { pool, observer, without_overlap: false, plans }
     }
@@ -189,7 +189,7 @@ pub fn joined<T: Pod + Send + Sync>(parts: Vec<Vec<T>>) -> Vec<T> {
     whole
 }
 
-/// Scratch memory that tasks borrow, as many as run at a time.
+/// Scratch memory that tasks borrow: one per running task.
 #[derive(Debug, Default)]
 pub struct ScratchPool<T>(Mutex<Vec<T>>);
 

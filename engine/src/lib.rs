@@ -1,7 +1,8 @@
 //! Clumps, haloes and their hierarchy of substructure in AMR octree density fields (PHEW, Bleuler et al. 2015), and
 //! friends-of-friends groups of particles.
 //!
-//! A program hands over cells or particles of its own, in its own order and decomposition. It gets labels back in that order,
+//! A program passes its own cells or particles, in its own order and decomposition. It gets labels back in
+//! that order,
 //! and the clumps, haloes or groups as typed columns.
 //!
 //! PHEW on cells in memory:

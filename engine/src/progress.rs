@@ -1,10 +1,10 @@
-//! How the library tells its caller what it is doing; it prints nothing itself.
+//! Reports of progress to the caller; the library itself prints nothing.
 
 use inselberg_tasks::{Tally, TaskGraph};
 
-/// Hears what a run does. Every method may be called from any thread; all are optional.
+/// Observes a run. Every method may be called from any thread; all are optional.
 pub trait Observer: Sync {
-    /// A stage begins; `work` is its size in units of its own (files, cells, tasks).
+    /// A stage begins; `work` is its size in its own units (files, cells, tasks).
     fn begin(&self, stage: &'static str, work: u64) {
         let _ = (stage, work);
     }
@@ -36,7 +36,7 @@ pub trait Observer: Sync {
     }
 }
 
-/// Hears nothing.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! What a rank is doing, said once to everyone who asks.
+//! The stage of a rank, set in one place for the communicator and the observer.
 
 use crate::progress::Observer;
 use inselberg_comm::Comm;
@@ -27,7 +27,7 @@ impl<'a> Stage<'a> {
         stage
     }
 
-    /// Names messages that cross while the outer stage goes on, which is timed with it.
+    /// Names messages that are exchanged during an outer stage. The outer stage includes their time.
     pub fn within(name: &'static str, comm: &'a Comm) -> Self {
         let outer = comm.stage();
         comm.at(name);

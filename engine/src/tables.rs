@@ -4,10 +4,10 @@ use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Attribute, Dimension, PartTable, RowRun, Table, TableColumn, Values};
 use inselberg_io::{Cosmology, Header, Snapshot, Units};
 
-/// The attribute that names units which the input does not say: those of its format are assumed.
+/// The attribute that lists units that the input does not state: those of its format are assumed.
 pub const ASSUMED_UNITS: &str = "assumed_units";
 
-/// The attribute with what a user may not expect of the input: what was taken for it, and what it says that it leaves out.
+/// The attribute with notes on the input that a user may not expect: assumptions, and parts that it omits.
 pub const INPUT_NOTES: &str = "input_notes";
 
 /// Notes on an input as the attribute of that name; `None` without any.
@@ -23,10 +23,10 @@ pub fn input_notes_of(attributes: &[(String, Attribute)]) -> Option<&str> {
     })
 }
 
-/// The attribute that names parameters of the cosmology which nobody says: the usual values are assumed.
+/// The attribute that lists parameters of the cosmology that nobody states: the usual values are assumed.
 pub const ASSUMED_COSMOLOGY: &str = "assumed_cosmology";
 
-/// What catalogues keep of a snapshot beside its header, and the notes on it.
+/// Attributes of a catalogue from a snapshot, in addition to its header, and the notes on it.
 pub(crate) fn input_attributes(snapshot: &dyn Snapshot) -> Vec<(String, Attribute)> {
     snapshot.attributes().into_iter().chain(input_notes(&snapshot.notes())).collect()
 }

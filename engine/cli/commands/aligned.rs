@@ -1,6 +1,6 @@
 //! Tables of text.
 
-/// Lines of as many cells, each column as wide as its widest cell.
+/// Lines with equal numbers of cells; each column is as wide as its widest cell.
 pub fn aligned(lines: &[Vec<String>]) -> String {
     let n_columns = lines.first().map_or(0, Vec::len);
     let widths: Vec<usize> =

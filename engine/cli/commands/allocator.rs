@@ -9,33 +9,33 @@ use std::fmt::Write;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An allocator that ends the program when memory runs out, unless the caller can go on without it.
+/// An allocator that ends the program when memory runs out, unless the caller can handle it.
 #[derive(Debug)]
 pub struct OrEnd<A>(pub A);
 
-// SAFETY: all memory is the inner allocator's, with what the caller promised for it.
+// SAFETY: the inner allocator serves all memory, with the caller's guarantees.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for OrEnd<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees it.
         or_end(unsafe { self.0.alloc(layout) }, layout.size())
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees it.
         or_end(unsafe { self.0.alloc_zeroed(layout) }, layout.size())
     }
 
     #[inline]
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees it.
         unsafe { self.0.dealloc(start, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees it.
         or_end(unsafe { self.0.realloc(start, layout, size) }, size)
     }
 }

@@ -3,7 +3,7 @@
 use inselberg_io::catalogue::Attribute;
 use serde_json::{Value, json};
 
-/// Numbers as numbers. Those that are not finite are null, as JSON has no other word for them.
+/// Numbers as numbers. Those that are not finite are null, because JSON has no value for them.
 pub fn attribute_json(value: &Attribute) -> Value {
     match value {
         Attribute::Int(n) => json!(n),

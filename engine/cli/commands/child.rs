@@ -38,7 +38,7 @@ pub fn run(words: &[String]) -> Result<ChildOutput, CommandError> {
 fn start(words: &[String]) -> Result<Child, CommandError> {
     let mut running = running();
     let mut command = Command::new(&words[0]);
-    // A launcher started this process, but not the child.
+    // The variables of the launcher describe this process, not the child.
     for name in super::launcher::SIZES {
         command.env_remove(name);
     }

@@ -5,12 +5,12 @@ use inselberg_io::catalogue::{Attribute, RUN_ATTRIBUTES, attributes_if_whole};
 use inselberg_io::input_identity;
 use std::path::Path;
 
-/// What the input is, to tell whether it is the same later; `None` where it cannot be looked at.
+/// The identity of the input, to find out whether it has changed; `None` if it cannot be read.
 pub fn identity<J: SnapshotJob>(job: &J) -> Option<String> {
     input_identity(job.inputs()).ok()
 }
 
-/// The attributes that say which command makes the catalogue.
+/// The attributes with the origin of the catalogue.
 pub fn attributes<J: SnapshotJob>(
     job: &J,
     identity: Option<String>,
@@ -26,7 +26,7 @@ pub fn attributes<J: SnapshotJob>(
     all
 }
 
-/// The results beside the catalogue, each with the name of its option.
+/// The results other than the catalogue, each with the name of its option.
 fn results<J: SnapshotJob>(job: &J) -> Vec<String> {
     let line = |(name, path): (&str, &Path)| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());

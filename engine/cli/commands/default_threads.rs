@@ -1,8 +1,8 @@
-//! How many threads does a process have when no option says it?
+//! The default number of threads of a process.
 
 use crate::topology::n_allowed;
 
-/// The variable in which Slurm says how many processors each of its tasks has.
+/// The variable with Slurm's number of processors per task.
 const VARIABLE: &str = "SLURM_CPUS_PER_TASK";
 
 /// The number of threads of a process without `--threads`.
@@ -10,12 +10,12 @@ const VARIABLE: &str = "SLURM_CPUS_PER_TASK";
 pub struct DefaultThreads {
     /// The processors that the process may use.
     allowed: usize,
-    /// The processors that Slurm says it has.
+    /// The processors of the task, by Slurm.
     slurm: Option<usize>,
 }
 
 impl DefaultThreads {
-    /// Of this process. A variable that is no number of processors counts as absent.
+    /// The limits of this process. A variable that is not a number of processors counts as absent.
     pub fn here() -> Self {
         let slurm = std::env::var(VARIABLE).ok().and_then(|text| text.trim().parse().ok());
         Self { allowed: n_allowed(), slurm: slurm.filter(|n| *n > 0) }
@@ -26,12 +26,12 @@ impl DefaultThreads {
         self.slurm.map_or(self.allowed, |n| n.min(self.allowed))
     }
 
-    /// The number where Slurm says it.
+    /// The number of Slurm, if there is one.
     pub fn of_slurm(self) -> Option<usize> {
         self.slurm.map(|_| self.n())
     }
 
-    /// The number and where it is from.
+    /// The number and its origin.
     pub fn text(self) -> String {
         let reason = match self.slurm {
             None => "the processors that it may use".to_string(),

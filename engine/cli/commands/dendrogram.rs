@@ -9,7 +9,7 @@ use inselberg_io::staging::Staged;
 use inselberg_kernels::dendrogram::{DendrogramLimits, NO_STRUCTURE, dendrogram, face_neighbours};
 use std::path::Path;
 
-/// Stages the file at `output`. `input`: what the cells are from, for messages.
+/// Stages the file at `output`. `input` is the source of the cells, for messages.
 pub fn stage(
     input: &Path,
     output: &Path,
@@ -58,7 +58,7 @@ pub fn stage(
 /// The most cells of the box.
 const MOST_CELLS: usize = i32::MAX as usize;
 
-/// The density of cells of one size, as an array whose last axis is z. NaN where there is no cell.
+/// The density of cells of one size, as an array with z as the last axis. NaN for absent cells.
 struct Cube {
     shape: [usize; 3],
     density: Vec<f64>,

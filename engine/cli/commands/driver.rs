@@ -1,4 +1,4 @@
-//! What `inselberg phew` and `inselberg fof` share: ranks, threads, results and their errors.
+//! Shared by `inselberg phew` and `inselberg fof`: ranks, threads, results and their errors.
 
 use super::estimate::Estimate;
 use super::fault::CommandError;
@@ -137,7 +137,7 @@ pub trait SnapshotJob: Sync {
     /// Opens the input from its headers, and checks memory and results.
     fn open(&self, facts: &InputFacts, process: &ProcessSetup) -> Result<Self::Input, CommandError>;
 
-    /// What is known of the search before it reads, on any process.
+    /// The known requirements of the search before it reads, on any process.
     fn estimate(&self, input: &Self::Input) -> Result<Estimate, CommandError>;
 
     /// Collective: the work of one rank. Rank 0 hands in the results.
@@ -150,7 +150,7 @@ pub trait SnapshotJob: Sync {
     ) -> Result<(), CommandError>;
 }
 
-/// What the ranks of a search know beside its job.
+/// The context of the ranks of a search, in addition to its job.
 pub struct RankTask<'a> {
     /// Options of every command.
     pub common: Common,
@@ -168,7 +168,7 @@ pub trait RunSummary {
     /// As JSON.
     fn json(&self) -> Value;
 
-    /// What the reader of a log should know of the run.
+    /// Notes on the run for readers of a log.
     fn warnings(&self) -> &[String];
 
     /// The counts of the objects found, in a few words.
@@ -176,14 +176,15 @@ pub trait RunSummary {
 }
 
 impl ProcessSetup<'_> {
-    /// Does `work` on as many threads as the ranks of this process will have, up to the number that is of use. Before they start, a
-    /// parallel loop would start a thread per processor in every process.
+    /// Runs `work` on as many threads as the ranks of this process will have, up to the useful number. Before
+    /// they start, a parallel loop would start a thread per processor in every process.
     pub fn in_parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, CommandError> {
         Ok(seating::some_threads(self.n_workers)?.install(work))
     }
 }
 
-/// The recorder of a rank: the first one shows progress bars on a terminal, unless it tells every stage, and keeps the log.
+/// The recorder of a rank: the first one shows progress bars on a terminal, unless it prints every stage, and
+/// writes the log.
 pub fn recorder(common: Common, comm: &Comm) -> Recorder {
     let is_first = comm.rank() == Rank(0);
     let is_terminal = std::io::stderr().is_terminal();
@@ -194,7 +195,7 @@ pub fn recorder(common: Common, comm: &Comm) -> Recorder {
         .with_pulse(comm.pulse())
 }
 
-/// How an error that all ranks agreed on ends this rank: only the rank where it happened reports it.
+/// Ends this rank with an error that all ranks agreed on: only the rank where it happened reports it.
 pub fn agreed_error<E: Into<CommandError>>(error: AgreeError<E>) -> CommandError {
     match error {
         AgreeError::Here(error) => error.into(),
@@ -234,11 +235,11 @@ pub fn no_pictures(path: &Path) -> CommandError {
 
 /// The cost of a run over all ranks.
 pub struct RunCosts {
-    /// Times of the stages, over all ranks where these are reported.
+    /// Times of the stages, over all ranks if these are reported.
     pub stages: Vec<StageTime>,
     /// The report of the ranks.
     pub ranks: Option<RankReport>,
-    /// Bytes of the process with the highest peak; `None` where the system does not tell.
+    /// Bytes of the process with the highest peak; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
 }
 
@@ -264,7 +265,7 @@ impl RunCosts {
     }
 }
 
-/// What is assumed of an input: units of particles, and parameters of a cosmology that results depend on.
+/// The assumptions about an input: units of particles, and parameters of a cosmology on which results depend.
 pub struct AssumedUnits {
     names: Vec<String>,
     line: Option<String>,
@@ -281,20 +282,20 @@ impl AssumedUnits {
         }
     }
 
-    /// With what is assumed of a cosmology on which energies or spheres depend.
+    /// Adds the assumed parameters of a cosmology on which energies or spheres depend.
     #[must_use]
     pub fn with_cosmology(self, cosmology: Option<&Cosmology>) -> Self {
         Self { cosmology: cosmology.and_then(assumed_cosmology_line), ..self }
     }
 
-    /// Lines of a summary; empty where nothing is assumed.
+    /// Lines of a summary; empty without assumptions.
     pub fn text(&self) -> String {
         let lines = [("units", &self.line), ("cosmology", &self.cosmology)];
         let shown = |(name, line): (&str, &Option<String>)| Some(format!("{name:<18}{}\n", line.as_ref()?));
         lines.into_iter().filter_map(shown).collect()
     }
 
-    /// A sentence about the units, where something is assumed.
+    /// A sentence about the assumed units, if there are any.
     pub fn sentence(&self) -> Option<String> {
         self.line.clone()
     }
@@ -305,19 +306,19 @@ impl AssumedUnits {
     }
 }
 
-/// Lines of a summary on what is right but may surprise.
+/// Lines of a summary with notes that may surprise.
 pub fn notes_text(notes: &[String]) -> String {
     notes.iter().map(|note| format!("{:<18}{note}\n", "note")).collect()
 }
 
-/// Which parameters of a cosmology are assumed and which options set them; `None` where none is assumed.
+/// The assumed parameters of a cosmology and the options that set them; `None` without any.
 pub fn assumed_cosmology_line(cosmology: &Cosmology) -> Option<String> {
     let flags: Vec<_> =
         cosmology.assumed.iter().map(|name| format!("--{}", name.replace('_', "-"))).collect();
     Some(format!("{}; set them with {}", cosmology.assumption()?, flags.join(", ")))
 }
 
-/// Which units are assumed and which options set them; `None` where none is assumed.
+/// The assumed units and the options that set them; `None` without any.
 pub fn assumed_units_line(header: &ParticleHeader) -> Option<String> {
     let flags: Vec<_> = header.assumed_units.iter().map(|name| format!("--unit-{name}")).collect();
     Some(format!("{}; set them with {}", header.assumption()?, flags.join(", ")))

@@ -1,7 +1,7 @@
-//! `--dry-run`: what would be computed, where, with how much memory, and what would be written.
+//! `--dry-run`: the computations of a run, their places, their memory, and the files that it would write.
 //!
-//! Inputs are opened and results checked as in a run; no cell and no particle is read. A time is not stated: it depends on the cells
-//! above the threshold, which only reading finds.
+//! Inputs are opened and results checked as in a run; no cell and no particle is read. No time is stated: it
+//! depends on the number of cells above the threshold.
 
 use super::completeness::{identity, is_complete};
 use super::driver::{Driver, SnapshotJob};
@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What would become of a snapshot.
+/// The prospect of a snapshot.
 enum Prospect {
     Compute(Estimate),
     Keep,
     Fail(String),
 }
 
-/// Collective over processes: tells what would be done.
+/// Collective over processes: prints what would be done.
 pub fn show<J: SnapshotJob>(
     series: &Series<J>,
     common: Common,
@@ -81,7 +81,7 @@ fn prospect<J: SnapshotJob>(
     Ok(Prospect::Compute(estimate))
 }
 
-/// Reports the failure of a snapshot on the process that knows it.
+/// Reports the failure of a snapshot on the process where it occurred.
 fn told<J: SnapshotJob>(job: &J, error: &CommandError) -> String {
     if error.is_elsewhere() {
         return "another process reports it".into();
@@ -148,7 +148,7 @@ fn text_of<J: SnapshotJob>(job: &J, prospect: &Prospect) -> String {
     text
 }
 
-/// The range, and what there is.
+/// The range of the estimate, and the available memory.
 fn memory_text(estimate: &Estimate) -> String {
     let range = match estimate.most {
         Some(most) => format!(

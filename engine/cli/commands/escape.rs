@@ -1,6 +1,6 @@
 //! Text from files and command lines, made safe to print.
 
-/// `text` with line ends and terminal controls escaped as in Rust: names in files may hold any character.
+/// `text` with line ends and terminal controls escaped as in Rust: names in files may contain any character.
 pub fn escaped(text: &str) -> String {
     const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
     // Controls of the direction of text.

@@ -1,11 +1,11 @@
-//! What a search takes, as far as headers tell.
+//! The requirements of a search, from headers.
 
-/// What is known of a search before it reads.
+/// The known requirements of a search before it reads.
 pub struct Estimate {
     /// The input in a few words.
     pub input: String,
-    /// The least bytes over all ranks, beside the input.
+    /// The least bytes over all ranks, in addition to the input.
     pub least: u64,
-    /// The most, where that is known.
+    /// The most bytes, if known.
     pub most: Option<u64>,
 }

@@ -45,12 +45,12 @@ impl CommandError {
         Self::Internal(error.into())
     }
 
-    /// What ended all ranks.
+    /// The failure that ended all ranks.
     pub fn ranks(error: CommError) -> Self {
         Self::Ranks(error)
     }
 
-    /// Whether another rank may have the reason.
+    /// Whether another rank may have caused it.
     pub fn is_elsewhere(&self) -> bool {
         matches!(self, Self::Ranks(_) | Self::Elsewhere)
     }
@@ -89,7 +89,7 @@ impl CommandError {
         }
     }
 
-    /// What a call of the library about the input at `path` met on this rank. The message names options.
+    /// An error of a library call about the input at `path` on this rank. The message names options.
     pub fn of_call(path: &Path, error: &inselberg::Error) -> Self {
         let Some(cause) = error.cause() else { return Self::about(path, error) };
         if let Some(error) = cause.downcast_ref::<RunError>() {
@@ -174,7 +174,7 @@ fn line_of(error: &CommandError) -> String {
     }
 }
 
-/// Runs `work`, of which a panic is an error, as often as asked for.
+/// Runs `work`. Panics become errors.
 pub fn without_panic(work: impl FnOnce() -> Result<(), CommandError>) -> Result<(), CommandError> {
     hold_panics();
     REPORTED.store(false, Ordering::Relaxed);
@@ -185,7 +185,7 @@ pub fn without_panic(work: impl FnOnce() -> Result<(), CommandError>) -> Result<
     })
 }
 
-/// Reports an error about `what`, after which the program goes on; returns the report without the name of the program.
+/// Reports an error about `what`; the program continues. Returns the report without the name of the program.
 pub fn tell(what: &str, error: &str) -> String {
     let line = if error.contains(what) { error.to_string() } else { format!("{what}: {error}") };
     print_line(&format!("inselberg: error: {line}"));
@@ -225,7 +225,7 @@ fn report_panic(info: &PanicHookInfo<'_>) {
     print_line(&format!("inselberg: {}", bug(&format!("{}{place}", message_of(info.payload())))));
 }
 
-/// Reports why this rank ends all others; `place` names its stage.
+/// Reports the reason why this rank ends all others; `place` names its stage.
 #[cfg(feature = "mpi")]
 pub fn report(error: &CommError, place: &str) {
     match error {

@@ -1,11 +1,11 @@
-//! Which options an error of the library is about: the library itself knows none.
+//! The options that an error of the library concerns. The library itself has no options.
 
 use inselberg::error::{ParticleMeshError, RunError};
 use inselberg::fof::{FofError, FofRunError};
 use inselberg_io::ReadError;
 use std::fmt::Display;
 
-/// An error that options can cause or mend.
+/// An error that options can cause or correct.
 pub trait NamesFlags: Display {
     /// The options, separated by commas; empty for none.
     fn flags(&self) -> &'static str;

@@ -84,7 +84,7 @@ impl SnapshotJob for FofJob {
     }
 }
 
-/// Checks that the memory suffices for the least that a search takes.
+/// Checks that there is enough memory for the least that a search takes.
 fn check_memory(
     job: &FofJob,
     about: &ParticleHeader,

@@ -135,7 +135,7 @@ pub fn maps(job: &FofJob, groups: &mut FofGroups, comm: &Comm) -> Result<picture
     Ok(pictures::ShownMaps::new(space, maps, rows))
 }
 
-/// What a search says of itself in pictures and reports.
+/// The description of a search in pictures and reports.
 #[cfg(feature = "plot")]
 pub fn about<'a>(
     job: &FofJob,

@@ -3,8 +3,8 @@
 use super::fault::CommandError;
 use std::path::{Path, PathBuf};
 
-/// The files of these paths, in their order. A name that is no file and has `*` or `?` stands for all names that fit, the
-/// shorter ones first.
+/// The files of these paths, in their order. A name that is not a file and contains `*` or `?` stands for all
+/// matching names, the shorter ones first.
 pub fn expanded(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let mut files = Vec::new();
     for path in paths {

@@ -69,7 +69,8 @@ fn catalogue_text(catalogue: &Catalogue, choice: Option<UnitChoice>) -> String {
     }
 }
 
-/// Describes particles of a file that is no catalogue. A file that holds none is refused as other commands refuse it.
+/// Describes particles of a file that is not a catalogue. A file without particles is refused as by other
+/// commands.
 fn particles(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     let path = &job.input;
     if !recognises_particles(path) {
@@ -82,7 +83,7 @@ fn particles(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     info_particles::describe(path, input.as_ref(), common)
 }
 
-/// Names what no command reads.
+/// Describes a format that no command reads.
 fn foreign_format(job: &InfoJob, common: Common, name: &str) -> Result<(), CommandError> {
     without_thresholds(job, name)?;
     let shown = job.input.display();
@@ -138,7 +139,7 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     )
 }
 
-/// The picture of the density, if one is asked for.
+/// The picture of the density, if requested.
 #[cfg(feature = "plot")]
 fn staged_plot(
     job: &InfoJob,
@@ -155,7 +156,7 @@ fn staged_plot(
     Ok(crate::report::plot::stage_distribution(path, &title, &thresholds.distribution.above())?)
 }
 
-/// This build draws none, which is told before.
+/// This build draws no pictures, which is checked before.
 #[cfg(not(feature = "plot"))]
 fn staged_plot(_: &InfoJob, _: &Header, _: Option<&ThresholdAdvice>) -> Result<Staged, CommandError> {
     Ok(Staged::default())

@@ -1,4 +1,4 @@
-//! What `inselberg info` says of an image or a cube of observers.
+//! The description of an image or a cube of observers in `inselberg info`.
 
 use super::attribute_json::attribute_json;
 use inselberg::phew::image;
@@ -7,7 +7,7 @@ use inselberg_io::catalogue::Attribute;
 use inselberg_io::catalogue::info::attribute_text;
 use serde_json::{Map, Value};
 
-/// Its facts, as name and text. Empty for other inputs.
+/// Its properties, as names and texts. Empty for other inputs.
 pub fn lines(snapshot: &dyn Snapshot) -> Vec<(&'static str, String)> {
     let attributes = with_meaning(snapshot);
     let text = |name: &str| {
@@ -53,7 +53,7 @@ pub fn json(snapshot: &dyn Snapshot) -> Value {
     Value::Object(all.collect::<Map<_, _>>())
 }
 
-/// The attributes of the snapshot that make an image of it, with what they mean.
+/// The attributes of an image, with their meaning.
 fn with_meaning(snapshot: &dyn Snapshot) -> Vec<(String, Attribute)> {
     let own = snapshot.attributes();
     if own.is_empty() {

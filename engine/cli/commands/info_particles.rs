@@ -1,4 +1,4 @@
-//! `inselberg info` on particles alone.
+//! `inselberg info` for particles without cells.
 
 use super::driver::{assumed_cosmology_line, assumed_units_line};
 use super::fault::CommandError;
@@ -97,7 +97,7 @@ fn text(path: &Path, about: &ParticleHeader) -> String {
     text
 }
 
-/// What a user may not expect of the input.
+/// Notes for users about the input.
 fn notes(about: &ParticleHeader) -> Vec<String> {
     about.notes.iter().cloned().chain(about.boundary_note(false)).collect()
 }
@@ -159,7 +159,7 @@ fn json_of(path: &Path, about: &ParticleHeader) -> Value {
     })
 }
 
-/// What a cosmology has beyond matter, curvature and a constant, and what follows.
+/// The parameters of a cosmology beyond matter, curvature and a constant, and derived values.
 pub fn expansion_text(c: &Cosmology) -> String {
     let rate = format!("H {:.6e} 1/s, critical density {:.6e} g/cm3", c.hubble_rate(), c.critical_density());
     let all = [("w0", c.w0), ("wa", c.wa), ("omega_r", c.omega_r), ("omega_nu", c.omega_nu)];

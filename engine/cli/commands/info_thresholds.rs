@@ -1,4 +1,4 @@
-//! `inselberg info --thresholds`: which thresholds suit this density, and why.
+//! `inselberg info --thresholds`: suitable thresholds for a density, with their reasons.
 
 use super::fault::{CommandError, warn};
 use super::grouped::grouped;
@@ -128,7 +128,7 @@ fn rows(above: &[AboveDensity], header: &Header, mean: f64) -> Vec<(AboveDensity
     rows
 }
 
-/// What lies above a density; `None` if nothing does.
+/// The leaves above a density; `None` if there are none.
 fn at(above: &[AboveDensity], density: f64) -> Option<AboveDensity> {
     let row = above.iter().take_while(|row| row.density >= density).last()?;
     Some(AboveDensity { density, ..*row })

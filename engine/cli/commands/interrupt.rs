@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: removes the hidden files of this process, under which results are written first.
+//! Ctrl-C and SIGTERM: removes the hidden files of this process, to which results are written first.
 
 use super::fault::CommandError;
 use std::sync::{Mutex, PoisonError};
@@ -15,8 +15,7 @@ pub fn wipe_soon() {
     inselberg_io::staging::hidden::wipe();
 }
 
-/// From now on a signal to end removes unfinished files before the program ends as the signal would have
-/// ended it.
+/// From now on, a signal to end removes unfinished files; then the program ends by the signal, as usual.
 pub fn guard() -> Result<(), CommandError> {
     guard_with(|| ())
 }

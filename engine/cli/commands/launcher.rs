@@ -24,7 +24,7 @@ fn claimed() -> Option<usize> {
     SIZES.iter().find_map(size).filter(|n| *n > 1)
 }
 
-/// The job and its ranks: those of MPI if it confirms several, else this process alone.
+/// The job and its ranks: those of MPI if it confirms several, else only this process.
 ///
 /// All descendants inherit the variables of a launcher, so these only decide whether MPI is asked.
 ///
@@ -59,7 +59,7 @@ fn confirmed() -> Result<Option<Comm>, CommandError> {
     Ok(None)
 }
 
-/// A run of this process alone, with a warning if a launcher claims several.
+/// A run of only this process, with a warning if a launcher claims several.
 fn alone(typed: Typed, claimed: Option<usize>) -> Result<(Job, Comm), CommandError> {
     let (job, is_shared) = (typed.job(typed.config_text()?.as_deref())?, typed.runs_on_ranks());
     if let Some(n) = claimed.filter(|_| is_shared && !job.common.no_mpi && !job.common.quiet) {

@@ -1,10 +1,10 @@
-//! How many cells does a snapshot have on each level, by the headers of its pieces?
+//! The number of cells of a snapshot on each level, from the headers of its pieces.
 
 use super::memory::{LEAF_BYTES, TEST_BYTES};
 use inselberg_io::{ReadResult, Snapshot};
 use rayon::prelude::*;
 
-/// Octs by level of their cells, and leaves where a snapshot has leaves alone.
+/// Octs by level of their cells, and leaves if a snapshot has only leaves.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct LevelCounts {
     octs: Vec<u64>,
@@ -50,7 +50,7 @@ impl LevelCounts {
         self.levels().iter().map(|l| l.2).sum()
     }
 
-    /// The least and the most bytes of a run beside the input, over all ranks.
+    /// The least and the most bytes of a run in addition to the input, over all ranks.
     pub fn memory(&self) -> (u64, u64) {
         (LEAF_BYTES * self.leaves(), (LEAF_BYTES + TEST_BYTES) * self.leaves())
     }

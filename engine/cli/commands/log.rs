@@ -1,7 +1,7 @@
-//! What happens when: the lines of `--verbose` on standard error and in the file of `--log`.
+//! The log: lines of `--verbose` on standard error and in the file of `--log`.
 //!
 //! The first process keeps the log, so its stages are those of the first rank. The summary at the end has the times of all ranks.
-//! A line is written at once, so that the log of a run that is killed shows where it was.
+//! A line is written at once, so that the log of a killed run shows its last stage.
 
 use super::escape::escaped;
 use super::grouped::grouped;
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How the first line of a log begins, and that of each further run in it.
+/// The beginning of the first line of a log, and of that of each further run in it.
 pub const MARK: &str = "# inselberg ";
 
 /// How long an error waits for the log.
@@ -23,12 +23,12 @@ static LOG: Mutex<Log> = Mutex::new(Log { begin: None, file: None, early: Vec::n
 struct Log {
     begin: Option<Instant>,
     file: Option<File>,
-    /// What was said before the log was opened.
+    /// The lines before the log was opened.
     early: Vec<String>,
     is_verbose: bool,
 }
 
-/// Begins the log of this process, with what was said before.
+/// Begins the log of this process with the earlier lines.
 pub fn begin(file: Option<File>, is_verbose: bool) {
     let mut log = LOG.lock();
     (log.begin, log.file, log.is_verbose) = (Some(Instant::now()), file, is_verbose);
@@ -46,7 +46,8 @@ pub fn is_open() -> bool {
     log.file.is_some() || log.is_verbose
 }
 
-/// Adds a line that standard error has already: a warning or an error. Does without where the holder of the log is at fault itself.
+/// Adds a line that is already on standard error: a warning or an error. Leaves it out if the holder of the
+/// log itself has failed.
 pub fn keep(line: &str) {
     let Some(mut log) = LOG.try_lock_for(PATIENCE) else { return };
     match log.begin {
@@ -87,18 +88,18 @@ pub fn stage(event: &StageEvent) {
 }
 
 impl Log {
-    /// A line with the time of day and that since the begin.
+    /// A line with the time of day and the time since the begin.
     fn write(&mut self, line: &str) {
         let since = self.begin.map_or(0.0, |begin| begin.elapsed().as_secs_f64());
         self.raw(&format!("{} {since:>10.3} s  {}", utc(SystemTime::now()), escaped(line)));
     }
 
-    /// A line as it is. A log that cannot be written ends; the run goes on.
+    /// A line without changes. If the log cannot be written, it ends; the run continues.
     fn raw(&mut self, line: &str) {
         let Some(file) = &mut self.file else { return };
         if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
             self.file = None;
-            // `fault::warn` would come back here.
+            // `fault::warn` would call this function again.
             let line = format!("inselberg: warning: the log ends here: {error}\n");
             let _ = std::io::stderr().write_all(line.as_bytes());
         }

@@ -1,4 +1,4 @@
-//! The file of `--log`: may it be written, without harm to another file?
+//! The file of `--log`, which must not overwrite another file.
 
 use super::fault::CommandError;
 use super::log::MARK;

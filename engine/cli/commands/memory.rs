@@ -8,13 +8,13 @@ use memmap2::MmapMut;
 use std::fmt::Display;
 use std::sync::Mutex;
 
-/// Bytes per leaf cell of a run, beside the input. A test cell takes [`TEST_BYTES`] more.
+/// Bytes per leaf cell of a run, in addition to the input. A test cell takes [`TEST_BYTES`] more.
 pub const LEAF_BYTES: u64 = 24;
 /// See [`LEAF_BYTES`].
 pub const TEST_BYTES: u64 = 80;
 /// Bytes per cell that is read for its future owner.
 const READ_BYTES: u64 = 10;
-/// Bytes per particle of a search for groups, beside its columns.
+/// Bytes per particle of a search for groups, in addition to its columns.
 const SEARCH_BYTES: u64 = 30;
 /// Bytes per oct of a written output.
 const WRITTEN_OCT_BYTES: u64 = 100;
@@ -23,7 +23,7 @@ const WRITTEN_TEST_BYTES: u64 = WRITTEN_OCT_BYTES / 8;
 /// Bytes per halo of a particle box, which has one halo per [`PARTICLES_OF_HALO`] particles.
 const HALO_BYTES: u64 = 120;
 const PARTICLES_OF_HALO: u64 = 430;
-/// Bytes per member of a series of catalogues: haloes, what is seen of them, and a catalogue.
+/// Bytes per member of a series of catalogues: haloes, their listed parts, and a catalogue.
 const SERIES_MEMBER_BYTES: u64 = 120;
 /// Bytes per seeded clump of a field.
 const CLUMP_BYTES: u64 = 40;
@@ -129,7 +129,7 @@ impl Display for Bytes {
     }
 }
 
-/// The memory that the narrowest limit leaves; `None` where the system does not tell.
+/// The memory that the narrowest limit leaves; `None` if the system does not report it.
 #[cfg(target_os = "linux")]
 pub fn left() -> Option<Left> {
     linux::all().into_iter().flatten().min_by_key(|left| left.bytes)
@@ -159,7 +159,7 @@ pub fn give_up_reserve() {
     }
 }
 
-/// The system does not tell.
+/// The system does not report it.
 #[cfg(not(target_os = "linux"))]
 pub fn left() -> Option<Left> {
     None

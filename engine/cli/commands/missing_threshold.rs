@@ -1,4 +1,4 @@
-//! What is said of an output of cells without a density threshold, where none is known.
+//! The message for an output of cells without a density threshold or a default.
 
 use super::fault::CommandError;
 use super::flags::NamesFlags;
@@ -8,7 +8,7 @@ use crate::config::PhewJob;
 use inselberg::phew::defaults;
 use inselberg_io::{InputFacts, open_from};
 
-/// Local: checks that a threshold is given or that a default is known. Otherwise reads the density, to name values that it has.
+/// Local: checks that there is a threshold or a default. Otherwise reads the density, to suggest values.
 ///
 /// # Errors
 /// When there is neither, with the suggestions of `info --thresholds`.

@@ -97,7 +97,7 @@ fn check_region(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
     cube.map(drop).map_err(|problem| CommandError::about(&job.input, problem))
 }
 
-/// Checks that the memory suffices for the least that a run takes, as far as that is known before reading.
+/// Checks that there is enough memory for the least that a run takes, as far as that is known before reading.
 fn check_memory(job: &PhewJob, input: &PhewInput, process: &ProcessSetup) -> Result<(), CommandError> {
     let (path, snapshot, ranks) = (job.input.display(), input.snapshot(), process.ranks);
     if job.shown.has_maps() {
@@ -189,7 +189,7 @@ fn on_rank(
     if is_first { (task.hand_in)(staged, &summary) } else { Ok(()) }
 }
 
-/// The tables that results beside the catalogue need.
+/// The tables that the other results need.
 fn lists_of(job: &PhewJob) -> &'static [&'static str] {
     if job.soap.is_some() { &["clumps", "haloes", "members"] } else { &["clumps", "haloes"] }
 }
@@ -205,7 +205,7 @@ fn check_outputs(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
         ("trace", &job.trace),
         ("task graph", &job.task_graph),
     ];
-    // An input given by its info file is the folder around it, whose files must not be replaced.
+    // An input given by its info file is the folder of this file; the files there must not be replaced.
     let file = file_of(&job.input);
     let input = match input {
         PhewInput::Cells(_) if file.is_file() => preflight::parent(file),
@@ -228,7 +228,7 @@ fn check_outputs(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
     check_shown(&job.shown)
 }
 
-/// Tables and columns of a stored catalogue that a new cut of it lacks.
+/// Tables and columns of a stored catalogue that a new cut does not have.
 fn left_out(stored: &Catalogue, cut: &Catalogue) -> Vec<String> {
     let mut names = Vec::new();
     for table in &stored.tables {

@@ -38,17 +38,17 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What PHEW runs on.
+/// The input of PHEW.
 pub enum PhewInput {
     /// A snapshot with cells.
     Cells(OpenSnapshot),
-    /// Particles, and the mesh or graph that is made from them.
+    /// Particles, and the mesh or graph from them.
     Particles {
         /// The particles.
         particles: OpenParticles,
-        /// What is made from them.
+        /// The mesh or graph.
         made: FromParticles,
-        /// Which particles, and the mesh that they make, if only for pictures.
+        /// The types of particles and their mesh, which may only be for pictures.
         shape: ParticleMeshConfig,
         /// The particles as a snapshot.
         on_mesh: Box<ParticleSnapshot>,
@@ -144,7 +144,7 @@ fn is_of_particles(job: &PhewJob) -> bool {
     !has_cells && file_of(path).exists() && recognises_particles(path)
 }
 
-/// Checks that nothing is asked for on the command line that needs cells.
+/// Checks that no option on the command line needs cells.
 fn check_without_cells(job: &PhewJob) -> Result<(), CommandError> {
     let Some((name, value)) = &job.particles.of_cells else { return Ok(()) };
     let given = format!("--{name} {value}");
@@ -158,14 +158,15 @@ fn may_be_image(job: &PhewJob) -> bool {
     inselberg_io::recognises(&job.input, &FieldDefaults { is_image: true, ..job.grid.clone() })
 }
 
-/// Checks that nothing is asked for on the command line that needs particles without cells.
+/// Checks that no option on the command line needs particles without cells.
 fn check_with_cells(job: &PhewJob) -> Result<(), CommandError> {
     let Some((name, value)) = &job.particles.of_particles else { return Ok(()) };
     let expected = "it for particles alone, or with --mesh-from-particles or --particle-graph";
     Err(CommandError::about(&job.input, format!("--{name} {value} for cells; expected {expected}")))
 }
 
-/// How many octs of a snapshot one of `n_processes` processes reads, by the headers of the pieces.
+/// The number of octs of a snapshot that one of `n_processes` processes reads, from the headers of the
+/// pieces.
 pub fn n_octs(snapshot: &dyn Snapshot, (rank, n_processes): (Rank, usize)) -> ReadResult<u64> {
     let n_pieces = snapshot.header().n_pieces as u64;
     // Several processes that share a piece count nothing.
@@ -219,7 +220,7 @@ pub fn maps(job: &PhewJob, clumps: &mut Clumps, comm: &Comm) -> Result<pictures:
     Ok(pictures::ShownMaps::new(space, maps, rows))
 }
 
-/// What a search says of itself in pictures and reports.
+/// The description of a search in pictures and reports.
 #[cfg(feature = "plot")]
 pub fn about<'a>(
     job: &PhewJob,
@@ -294,14 +295,15 @@ pub struct PhewSummary {
     selected: SelectedParticles,
     sky: Option<String>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
-    /// What the input says of its cosmology against itself, what else a user may not expect of it, and thresholds that no data are near.
+    /// Notes: contradictions in the cosmology of the input, other notes about it, and thresholds far from all
+    /// data.
     notes: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl PhewSummary {
-    /// Collective: over all ranks. The ranks are reported where there are several or with `--diagnostics`, the workers of
-    /// this rank, `nodes`, with the latter.
+    /// Collective: over all ranks. Ranks are reported if there are several, or with `--diagnostics`. The
+    /// workers of this rank, `nodes`, are reported with `--diagnostics`.
     pub fn new(
         job: &PhewJob,
         input: &PhewInput,
@@ -488,7 +490,7 @@ impl SelectedParticles {
         }
     }
 
-    /// A line of a summary; empty where nothing was counted.
+    /// A line of a summary; empty if nothing was counted.
     fn text(&self) -> String {
         let Some(counts) = self.counts else { return String::new() };
         let [all, heavy, in_haloes, heavy_in_haloes] = counts.map(|n| grouped(n.cast_unsigned()));

@@ -1,4 +1,4 @@
-//! What people look at after a search: the picture and the report.
+//! The picture and the report of a search.
 
 use super::driver::RunCosts;
 use super::fault::CommandError;
@@ -20,15 +20,15 @@ pub struct ShownMaps {
     zooms: Vec<Zoom>,
 }
 
-/// What a search says of itself.
+/// The description of a search.
 pub struct RunAbout<'a> {
     /// The title.
     pub title: String,
     /// A line below it.
     pub subtitle: String,
-    /// Names and values: the input and how it was searched.
+    /// Names and values of the input and the search.
     pub facts: Vec<(&'static str, String)>,
-    /// What a reader should know.
+    /// Notes for readers.
     pub warnings: Vec<String>,
     /// Counts by name.
     pub counts: Vec<(&'static str, Option<i64>)>,
@@ -40,7 +40,7 @@ pub struct RunAbout<'a> {
     pub costs: &'a RunCosts,
 }
 
-/// Collective: which views are shown. `lists` are on rank 0; all ranks get the same views.
+/// Collective: the views. `lists` are on rank 0; all ranks get the same views.
 ///
 /// # Errors
 /// When a rank fails, or the centre of the region is not in the box. `input` is for the message.
@@ -172,7 +172,7 @@ pub fn stage_html(folder: &Path, text: &str) -> Result<Staged, CommandError> {
     Ok(staged.in_place(place))
 }
 
-/// By which program, how and when.
+/// The program, the command line and the date.
 fn provenance(catalogue: &Catalogue) -> Vec<(&'static str, String)> {
     let count = |name: &str| match catalogue.attribute(name) {
         Some(Attribute::Int(n)) => n.to_string(),
@@ -184,7 +184,7 @@ fn provenance(catalogue: &Catalogue) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// By which program and when.
+/// The program and the date.
 pub fn about_program() -> Vec<(&'static str, String)> {
     let mpi = if cfg!(feature = "mpi") { ", with MPI" } else { "" };
     vec![

@@ -1,4 +1,4 @@
-//! The whole command line as clap knows it, made of the tables of commands and options.
+//! The whole command line for clap, from the tables of commands and options.
 
 use crate::config::{COMMANDS, Command, CommandInfo, Heading, Opt, OptionKind, options_of, passed_on};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
@@ -27,7 +27,7 @@ pub fn program() -> Clap {
     program.subcommand(scaling).subcommand(synth).subcommands(about_itself())
 }
 
-/// Commands that tell other programs about this one; they take no option of the tables.
+/// Commands that describe this program to others; they take no option of the tables.
 fn about_itself() -> [Clap; 3] {
     let completions = Clap::new("completions")
         .about("Print completions of the command line for a shell")
@@ -74,7 +74,7 @@ fn command(word: &'static str, info: &'static CommandInfo) -> Clap {
 const EXIT_CODES: &str = "Exit codes: 0, success; 2, a mistake that you can correct, with one line on standard error; 1, a fault of \
                           the program or of the machine.";
 
-/// The threshold that people expect of `recut`, which [`Parsed`](super::parse::Parsed) refuses with the reason.
+/// The threshold that people expect in `recut`, which [`Parsed`](super::parse::Parsed) refuses with a reason.
 fn refused_by_recut() -> Arg {
     Arg::new(DENSITY_THRESHOLD).long(DENSITY_THRESHOLD).hide(true).num_args(0..=1).allow_hyphen_values(true)
 }
@@ -123,8 +123,8 @@ fn argument(opt: &'static Opt) -> Arg {
     }
 }
 
-/// Takes any text, and offers these words to completions. The check of options refuses other words: it also knows the file where
-/// one is written.
+/// Takes any text, and offers these words for completion. The check of options refuses other words, because
+/// its message can also name the file.
 #[derive(Clone)]
 struct AnyText(&'static [&'static str]);
 

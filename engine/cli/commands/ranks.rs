@@ -1,4 +1,4 @@
-//! The ranks that a command runs on: this process alone, threads of it, or the processes of an MPI job.
+//! The ranks of a command: only this process, its threads, or the processes of an MPI job.
 //!
 //! A failure on one rank ends all ranks. Only the rank where it happened reports it.
 
@@ -15,18 +15,18 @@ use std::time::Duration;
 
 /// How long a rank that has failed waits for one that computes, in units of the time that ranks wait for each other.
 const BUSY_PATIENCE: u32 = 10;
-/// The same where ranks wait for ever: no stage takes so long.
+/// The same if ranks wait forever: no stage takes this long.
 const LONGEST_STAGE: Duration = Duration::from_secs(24 * 3600);
 
 /// Ranks that are ready to work.
 pub enum RankHandles {
-    /// This process is one rank, of one or of many.
+    /// This process is one rank, alone or among many.
     Process(Box<Comm>),
     /// Ranks that will be threads of this process.
     Threads(Vec<CommBuilder>),
 }
 
-/// The ranks that a job asks for.
+/// The ranks that a job requests.
 pub struct RankRequest {
     /// Their number, as threads of this process.
     pub ranks: NonZeroUsize,
@@ -39,7 +39,7 @@ pub struct RankRequest {
 }
 
 impl RankRequest {
-    /// As the options say; messages are not traced.
+    /// The settings of the options, without traces of messages.
     pub fn from_launch(launch: &Launch) -> Self {
         let Launch { ranks, stall_timeout, count_work, .. } = *launch;
         Self { patience: stall_timeout, counted: count_work, ..Self::plain(ranks) }
@@ -52,7 +52,7 @@ impl RankRequest {
 
     /// Creates the ranks, or takes those of `world`.
     pub fn start(&self, world: Comm) -> Result<RankHandles, CommandError> {
-        // An error here happens in all processes alike.
+        // An error here occurs in all processes.
         let is_first = world.rank() == Rank(0);
         self.begin(world).map_err(|failure| if is_first { failure } else { CommandError::Elsewhere })
     }
@@ -90,7 +90,8 @@ impl RankHandles {
         Self::Threads(Comm::threads(n_ranks).into_iter().map(set).collect())
     }
 
-    /// Collective over processes: as many ranks, of which a failure ends neither these nor the job.
+    /// Collective over processes: the same number of ranks, whose failures end neither these ranks nor the
+    /// job.
     ///
     /// A rank that fails while others compute waits for these at the end.
     pub fn apart(&self, settings: Settings) -> Result<Self, CommandError> {
@@ -101,7 +102,7 @@ impl RankHandles {
         Ok(Self::Process(Box::new(apart.unwrap_or_else(|| Comm::solo().with_settings(settings)))))
     }
 
-    /// Another handle of the rank of this process, if that is one.
+    /// Another handle of the rank of this process, if this process is one rank.
     pub fn handle(&self) -> Option<Comm> {
         match self {
             Self::Threads(_) => None,
@@ -109,7 +110,8 @@ impl RankHandles {
         }
     }
 
-    /// Collective over processes, before ranks work: calls `work` with whether this process is the first. A failure in
+    /// Collective over processes, before ranks work: calls `work`, which gets whether this process is the
+    /// first. A failure in
     /// one process ends all.
     pub fn prepare<T>(&self, work: impl FnOnce(bool) -> Result<T, CommandError>) -> Result<T, CommandError> {
         match self {
@@ -169,7 +171,7 @@ impl RankHandles {
         Ok(all.into_iter().map(of_process).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// Ends all processes because of this failure; in a program of its own under MPI this does not return.
+    /// Ends all processes because of this failure; in an MPI program this does not return.
     pub fn end(&self, failure: CommandError) -> CommandError {
         match self {
             Self::Process(comm) if comm.n_ranks() > 1 => end_all(comm, failure).failure,
@@ -203,7 +205,7 @@ fn guest_of(_: &Comm, _: Settings) -> Result<Option<Comm>, CommError> {
     Ok(None)
 }
 
-/// Why threads did not become ranks. Too many of them are a mistake of the user.
+/// The reason why threads did not become ranks. Too many of them are a mistake of the user.
 fn not_run(error: CommError) -> CommandError {
     match error {
         CommError::NotStarted { why } => {
@@ -214,15 +216,15 @@ fn not_run(error: CommError) -> CommandError {
     }
 }
 
-/// How one rank ended.
+/// The end of one rank.
 struct Ended {
     failure: CommandError,
-    /// What ended the job; the same on all ranks.
+    /// The failure that ended the job; the same on all ranks.
     first: CommError,
 }
 
 impl Ended {
-    /// The failure as a rank that goes on tells it: with its place, if it is its own.
+    /// The failure as reported by a rank that continues: with its place, if it is its own.
     fn told(self, own: Rank) -> CommandError {
         match (self.failure, self.first) {
             (CommandError::User(_), CommError::Aborted { rank, stage, message }) if rank == own => {
@@ -236,7 +238,7 @@ impl Ended {
     }
 }
 
-/// Ends the job on all ranks. In a program of its own under MPI this does not return.
+/// Ends the job on all ranks. In an MPI program this does not return.
 fn end_all(comm: &Comm, failure: CommandError) -> Ended {
     let first = match &failure {
         CommandError::Ranks(error) => error.clone(),

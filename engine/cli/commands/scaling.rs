@@ -100,7 +100,7 @@ fn word(job: &StudyJob) -> &'static str {
     if job.command == Command::Fof { "fof" } else { "phew" }
 }
 
-/// The command that starts ranks as processes; `None` for threads, with a note why.
+/// The command that starts ranks as processes; `None` for threads, with a note on the reason.
 fn launcher(job: &StudyJob) -> (Option<Vec<String>>, Option<String>) {
     const INSTEAD: &str = "ranks are threads of one process";
     if job.ranks.iter().all(|n| *n == 1) || job.launcher.as_deref() == Some("threads") {
@@ -123,7 +123,7 @@ fn launcher(job: &StudyJob) -> (Option<Vec<String>>, Option<String>) {
 }
 
 impl StudyRuns<'_> {
-    /// Real runs, in turn, so that a disturbance of the machine affects all alike.
+    /// Real runs, in turn, so that a disturbance of the machine affects all of them.
     fn measure(&mut self) -> Result<Vec<Measured>, CommandError> {
         let job = self.job;
         let mut all = Vec::new();
@@ -139,7 +139,7 @@ impl StudyRuns<'_> {
         Ok(all)
     }
 
-    /// Runs with ranks as threads and measured work. Runs for which memory does not suffice are left out.
+    /// Runs with ranks as threads and measured work. Runs that need too much memory are left out.
     fn simulate(&mut self) -> Result<Vec<(String, Sample)>, CommandError> {
         let job = self.job;
         let balances = if job.balances.is_empty() { vec![String::new()] } else { job.balances.clone() };
@@ -315,7 +315,7 @@ fn provenance(job: &StudyJob) -> StudyProvenance {
     }
 }
 
-/// Processors and memory, as far as the system tells.
+/// Processors and memory, as far as the system reports them.
 pub(super) fn machine() -> String {
     let line = |file: &str, name: &str| {
         let text = std::fs::read_to_string(file).ok()?;

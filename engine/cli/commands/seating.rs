@@ -16,22 +16,22 @@ const PER_PROCESSOR: usize = 4;
 /// This number of threads may start on any machine.
 const ALWAYS: usize = 16;
 
-/// Starts the threads of this process, for work that is not divided among ranks.
+/// Starts the threads of this process for work that is not divided among ranks.
 pub fn start_threads(common: Common) -> Result<(), CommandError> {
     ThreadPoolBuilder::new().num_threads(n_threads(common)).build_global().map_err(too_few_threads)
 }
 
-/// Up to `n` threads, as many as are of use, that end with the value.
+/// Up to `n` useful threads, which end when the value is dropped.
 pub fn some_threads(n: usize) -> Result<rayon::ThreadPool, CommandError> {
     ThreadPoolBuilder::new().num_threads(n.min(most_threads())).build().map_err(too_few_threads)
 }
 
-/// The threads of this process: as many as asked for and of use.
+/// The threads of this process: the requested number, as far as it is useful.
 fn n_threads(common: Common) -> usize {
     common.threads.map_or(DefaultThreads::here().n(), |n| n.get().min(most_threads()))
 }
 
-/// The greatest number of threads that is of use.
+/// The greatest useful number of threads.
 fn most_threads() -> usize {
     (PER_PROCESSOR * n_allowed()).max(ALWAYS)
 }
@@ -60,11 +60,11 @@ pub enum Seating {
 }
 
 impl Seating {
-    /// Plans the threads of this process, once and before ranks work. The first rank reports what is wrong with how
-    /// ranks were started.
+    /// Plans the threads of this process, once and before ranks work. The first rank reports problems of the
+    /// launch.
     pub fn new(ranks: &RankHandles, launch: &Launch, common: Common) -> Result<Self, CommandError> {
         let pin = launch.pin;
-        // Where work is counted, the clock of the rank's thread must show all of it.
+        // If work is counted, the clock of the rank's thread must include all of it.
         if launch.count_work {
             return Ok(Self::Free { n_workers: 1 });
         }

@@ -1,4 +1,5 @@
-//! One snapshot, or many one after another: what is complete is kept, and a failure of one does not end the others.
+//! One snapshot, or several one after another. Complete results are kept, and a failure of one does not end
+//! the others.
 //!
 //! A snapshot is complete if its catalogue has the checksum of its bytes, and attributes with the same input and options.
 //! The catalogue gets its name after all other results, so a complete one stands for all of them.
@@ -25,7 +26,7 @@ use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Searches the snapshots of a command, and writes what was asked for.
+/// Searches the snapshots of a command, and writes the requested results.
 pub fn search<J: SnapshotJob>(series: &Series<J>, common: Common, world: Comm) -> Result<(), CommandError> {
     let job = &series.jobs[0];
     let request = DriverRequest { launch: job.launch(), common, traced: job.is_traced() };
@@ -46,7 +47,7 @@ pub fn search<J: SnapshotJob>(series: &Series<J>, common: Common, world: Comm) -
     driver.run(ranks, job, &RankTask { common, attributes, hand_in: &hand_in })
 }
 
-/// Begins the log, whose file must be none of the inputs and results.
+/// Begins the log, whose file must differ from all inputs and results.
 fn open_log<J: SnapshotJob>(series: &Series<J>, common: Common) -> Result<(), CommandError> {
     if let Some(log) = &series.log {
         for job in &series.jobs {
@@ -67,16 +68,16 @@ fn log_summary(summary: &dyn RunSummary) {
     log::text(&summary.text());
 }
 
-/// What the first process knows of a snapshot before its search.
+/// The state of a snapshot before its search, on the first process.
 #[derive(Clone, Serialize, Deserialize)]
 struct Plan {
-    /// `None` where the input cannot be looked at; reading it says why.
+    /// `None` if the input cannot be read; reading it gives the reason.
     identity: Option<String>,
     is_complete: bool,
 }
 
 impl Plan {
-    /// Collective over processes: what `own` says on the first one.
+    /// Collective over processes: the result of `own` on the first one.
     fn agreed(ranks: &RankHandles, own: impl FnOnce() -> Self) -> Result<Self, CommandError> {
         let own = ranks.is_first().then(own);
         let all = ranks.share(vec![own; ranks.n_here()])?;
@@ -84,7 +85,7 @@ impl Plan {
     }
 }
 
-/// A series that runs.
+/// A running series.
 struct SeriesRun<'a, J> {
     series: &'a Series<J>,
     common: Common,
@@ -92,7 +93,7 @@ struct SeriesRun<'a, J> {
     driver: Driver,
 }
 
-/// What became of a snapshot.
+/// The outcome of a snapshot.
 enum SnapshotFate {
     /// It was searched. Only the first process has its summary.
     Computed(Option<Done>),
@@ -110,12 +111,12 @@ struct Done {
     seconds: f64,
 }
 
-/// Why the search of a snapshot failed.
+/// The reason why the search of a snapshot failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Failure {
     reason: String,
     is_fault: bool,
-    /// Whether another process may know better.
+    /// Whether another process may know the cause.
     is_elsewhere: bool,
 }
 
@@ -131,7 +132,7 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
                 log::note(&format!("snapshot {}", job.inputs()[0].display()));
             }
             let fate = self.fate_of(job)?;
-            // The first process prints. Where it cannot, all end.
+            // The first process prints. If it cannot, all end.
             report.count(&fate);
             self.ranks.prepare(|is_first| match is_first {
                 true => report.add(job, fate, self.common),
@@ -173,7 +174,7 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
         let handle = apart.handle();
         let task = RankTask { common: self.common, attributes, hand_in: &hand_in };
         let ran = without_panic(|| self.driver.run(apart, job, &task));
-        // Ranks that do not come back are lost for the next snapshot as well.
+        // Ranks that do not return are lost for the next snapshot as well.
         handle.map_or(Ok(()), Comm::close).map_err(|error| self.ranks.end(CommandError::ranks(error)))?;
         match self.failure(ran)? {
             Some(failure) => Ok(SnapshotFate::Failed(failure)),
@@ -195,7 +196,7 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
     }
 }
 
-/// What a series has done so far.
+/// The results of a series so far.
 #[derive(Default)]
 struct SeriesReport {
     n_computed: usize,
@@ -220,7 +221,7 @@ impl SeriesReport {
         }
     }
 
-    /// Keeps what is said of a snapshot, and prints a line about it.
+    /// Stores the outcome of a snapshot, and prints a line about it.
     fn add<J: SnapshotJob>(
         &mut self,
         job: &J,

@@ -4,7 +4,7 @@
 #[cfg(unix)]
 use super::{allocator, interrupt};
 
-/// Whether `signal` is ignored, as the parent process may have set.
+/// Whether `signal` is ignored, which the parent process may have set.
 #[cfg(unix)]
 pub fn is_ignored(signal: i32) -> bool {
     // SAFETY: the struct consists of plain numbers and nullable pointers, for which zero is a value.
@@ -26,8 +26,8 @@ pub fn make_file_limit_an_error() {}
 
 /// From now on a crash prints one line, removes unfinished files, and ends the process with exit code 1.
 ///
-/// The HDF5 library (1.10) crashes on some damaged files and on some refused requests for memory. Nothing in this process
-/// can prevent that.
+/// The HDF5 library (1.10) crashes on some damaged files and on some refused requests for memory. This
+/// process cannot prevent that.
 #[cfg(unix)]
 pub fn report_crashes() {
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT] {
@@ -36,7 +36,7 @@ pub fn report_crashes() {
         action.sa_sigaction = end_after_crash as extern "C" fn(i32) as usize;
         // A second crash during the report ends the process by its signal.
         action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
-        // SAFETY: the function installed has the signature that these flags ask for, and never returns.
+        // SAFETY: the installed function has the signature that these flags require, and never returns.
         unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Which rank runs where? An exchange of hosts and processors before the work.
+//! The places of all ranks: an exchange of hosts and processors before the work.
 
 use super::default_threads::DefaultThreads;
 use super::fault::CommandError;
@@ -16,11 +16,11 @@ struct SiteMessage {
     host: HostId,
     allowed: PuSet,
     n_workers: Option<usize>,
-    /// The most workers that it has unless a number is asked for.
+    /// The most workers that it has, unless a number is requested.
     most: Option<usize>,
 }
 
-/// Where all ranks run.
+/// The places of all ranks.
 pub struct PlacementSurvey {
     /// Every rank.
     pub ranks: Vec<RankPlaces>,
@@ -59,7 +59,7 @@ impl PlacementSurvey {
         })
     }
 
-    /// Where a rank is.
+    /// The place of a rank.
     pub fn placement(&self, rank: u32) -> &Placement {
         &self.ranks[rank as usize].placement
     }
@@ -74,7 +74,7 @@ fn sites_of_host(hardware: &Hardware, pin: Pin, all: &[SiteMessage]) -> Vec<Rank
     let site = |(local_rank, (rank, message)): (usize, &(u32, &SiteMessage))| {
         let asked = Asked { pin, n_workers: message.n_workers, allowed: &allowed, local_rank };
         let placement = place(hardware.machine(), asked);
-        // One worker per core may be more than Slurm says.
+        // One worker per core may be more than Slurm allows.
         let placement = match message
             .most
             .filter(|most| message.n_workers.is_none() && *most < placement.workers.len())

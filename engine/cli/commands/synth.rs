@@ -63,8 +63,8 @@ pub fn field(job: &FieldJob, common: Common) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The folder and number of the output that `path` asks for: `output_00007` is one itself, another
-/// name is a folder in which `output_00001` is made.
+/// The folder and number of the output at `path`: `output_00007` is an output itself; another name is a
+/// folder in which `output_00001` is made.
 fn place_of(path: &Path) -> (&Path, u32) {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
     let digits =

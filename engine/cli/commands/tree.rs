@@ -86,7 +86,7 @@ fn check_report(job: &TreeJob) -> Result<(), CommandError> {
 /// Stages a catalogue in a folder.
 type StageIn = fn(&Path, &Catalogue) -> WriteResult<Staged>;
 
-/// The folders for other programs, and what writes them.
+/// The folders for other programs, and their writers.
 fn converters(job: &TreeJob) -> Vec<(&Path, StageIn)> {
     let all: [(&Option<PathBuf>, StageIn); 2] =
         [(&job.ytree, catalogue::stage_ytree), (&job.consistent_trees, catalogue::stage_consistent_trees)];

@@ -10,11 +10,11 @@ use inselberg_io::catalogue::merger_tree::MergerTreeTables;
 use inselberg_io::staging::Staged;
 use std::path::{Path, PathBuf};
 
-/// What a run says of its tree.
+/// The description of a tree.
 pub struct TreeAbout<'a> {
     /// The catalogues, by time.
     pub inputs: Vec<&'a PathBuf>,
-    /// What a reader should know.
+    /// Notes for readers.
     pub warnings: Vec<String>,
     /// Counts by name.
     pub counts: Vec<Count>,

@@ -36,7 +36,7 @@ pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
     out::finish(common, staged, || object.text(), || object.json())
 }
 
-/// An object and what is in it.
+/// An object and its clumps.
 struct Viewed<'a> {
     #[cfg_attr(not(feature = "plot"), allow(dead_code))]
     whole: &'a Catalogue,
@@ -146,7 +146,8 @@ fn one(kind: ViewedKind) -> &'static str {
     }
 }
 
-/// The clumps in a halo, or those that merge into a clump with that clump; the most massive first. `None` without such columns.
+/// The clumps in a halo, or a clump with those that merge into it; the most massive first. `None` without
+/// such columns.
 fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Vec<usize>)> {
     let table = whole.table("clumps")?;
     let [ids, parents, haloes] = ["id", "parent", "halo"].map(|name| table.counts(name));
@@ -256,7 +257,7 @@ mod picture {
         Ok(stage_plot(path, &data)?)
     }
 
-    /// The lower corner of its box; 0 where the catalogue does not say.
+    /// The lower corner of its box; 0 if the catalogue does not state it.
     fn origin(whole: &Catalogue) -> [f64; 3] {
         match whole.attribute("origin") {
             Some(Attribute::Reals(x)) => <[f64; 3]>::try_from(x.as_slice()).unwrap_or_default(),
@@ -287,7 +288,7 @@ mod picture {
         Some((rows, *side))
     }
 
-    /// The cube around the object; `None` where it has no position.
+    /// The cube around the object; `None` without a position.
     fn around(object: &Viewed<'_>, finest: f64) -> Option<CubeRegion> {
         let name = if object.kind == ViewedKind::Group { "Centres" } else { "peak_position" };
         let centre = object.table.vectors(name)?[object.row];

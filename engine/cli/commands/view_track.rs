@@ -37,7 +37,7 @@ pub fn view(job: &ViewJob, whole: &Catalogue, common: Common) -> Result<(), Comm
     out::finish(common, staged, || text(&history), || json(&history))
 }
 
-/// From when to when.
+/// The first and the last time.
 #[cfg(feature = "plot")]
 fn summary(history: &TrackHistory) -> String {
     let [first, last] = ends(history).map(|node| when(history, node));

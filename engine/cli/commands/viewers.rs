@@ -1,4 +1,4 @@
-//! Files for other programs: beside a search, and of a catalogue by `inselberg convert`.
+//! Files for other programs, of a search or of a catalogue (`inselberg convert`).
 
 use super::dendrogram;
 use super::fault::CommandError;
@@ -18,7 +18,7 @@ pub struct ViewerFolders<'a> {
     pub yt: Option<&'a Path>,
     /// For VTK.
     pub vtk: Option<&'a Path>,
-    /// What is written: `clumps` or `groups`.
+    /// The objects: `clumps` or `groups`.
     pub objects: &'static str,
 }
 
@@ -113,7 +113,7 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
     out::finish(common, staged, || text(job, &whole), || describe_json(&whole))
 }
 
-/// What was read and where it went.
+/// The input and the written files.
 fn text(job: &ConvertJob, whole: &Catalogue) -> String {
     let rows = whole.tables.iter().map(|table| format!("{}: {}", table.name, grouped(table.n_rows() as u64)));
     let rows = rows.collect::<Vec<_>>().join(", ");

@@ -86,14 +86,14 @@ impl SnapshotJob for VoidsJob {
     }
 }
 
-/// Whether the input has what the job needs.
+/// Whether the input meets the needs of the job.
 fn check(job: &VoidsJob, input: &OpenParticles) -> Result<(), CommandError> {
     let graph = job.graph.config().map_err(|error| CommandError::of_call(&job.inputs[0], &error))?;
     let found = input.on_mesh(&graph.mesh).map(drop);
     found.map_err(|error| CommandError::of_input(&job.inputs[0], &error))
 }
 
-/// How many particles take part. A plain array has no types.
+/// The number of particles that take part. A plain array has no types.
 fn n_particles(job: &VoidsJob, input: &OpenParticles) -> u64 {
     let species = &input.reader().about().species;
     let takes_part = |species: &Species| species.may_be(|kind| job.graph.types.contains(&kind));
@@ -202,7 +202,7 @@ struct VoidSummary {
     costs: RunCosts,
     assumed: AssumedUnits,
     n_ranks: usize,
-    /// What a user may not expect of the input.
+    /// Notes for users about the input.
     notes: Vec<String>,
     warnings: Vec<String>,
     /// The wall threshold in mean densities; 0 for none.

@@ -92,7 +92,7 @@ pub struct InfoJob {
     pub plot: Option<PathBuf>,
     /// The units of a catalogue, if chosen.
     pub units: Option<UnitChoice>,
-    /// What the cells of a snapshot leave open.
+    /// Values for facts that the cells of a snapshot do not state.
     pub grid: FieldDefaults,
 }
 
@@ -101,7 +101,7 @@ pub struct InfoJob {
 pub struct TopologyJob {
     /// Ranks as threads of this process.
     pub ranks: NonZeroUsize,
-    /// How threads would be tied to processors.
+    /// How threads would be pinned to processors.
     pub pin: Pin,
 }
 
@@ -136,7 +136,7 @@ fn common(raw: &CheckedValues<'_>) -> Result<Common, ConfigError> {
     let expected = format!("1 to {MAX_THREADS}");
     let threads = raw.count("threads", |n| (1..=MAX_THREADS).contains(&n), &expected)?;
     let threads = threads.and_then(|n| NonZeroUsize::new(n as usize));
-    // Commands without stages have nothing to tell.
+    // Commands without stages have nothing to report.
     let has_stages = options_of(raw.raw.command()).any(|opt| opt.name == "verbose");
     let (quiet, verbose) = (raw.switch("quiet"), has_stages && raw.switch("verbose"));
     if quiet && verbose {

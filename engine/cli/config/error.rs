@@ -29,7 +29,7 @@ pub enum ConfigError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What the parser says.
+        /// The message of the parser.
         problem: String,
     },
     /// An unknown key.
@@ -41,9 +41,9 @@ pub enum ConfigError {
         line: usize,
         /// The key.
         key: String,
-        /// ` in [table]`, or nothing at the top.
+        /// ` in [table]`, or empty at the top.
         place: String,
-        /// `; did you mean ...?`, or nothing.
+        /// `; did you mean ...?`, or empty.
         hint: String,
     },
     /// A key that another command has, and this one cannot have.
@@ -65,7 +65,7 @@ pub enum ConfigError {
         origin: Origin,
         /// The option's long name.
         option: &'static str,
-        /// What was written.
+        /// The given text.
         value: String,
         /// A valid name.
         expected: String,

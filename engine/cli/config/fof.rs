@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct FofJob {
     /// The files of the input, in their order.
     pub inputs: Vec<PathBuf>,
-    /// Defaults for what the input leaves open.
+    /// Defaults for facts that the input does not state.
     pub defaults: InputDefaults,
     /// The types that link and those that are attached, and the box.
     pub types: LinkingTypes,
@@ -29,7 +29,7 @@ pub struct FofJob {
     pub yt: Option<PathBuf>,
     /// The folder for VTK.
     pub vtk: Option<PathBuf>,
-    /// What people look at.
+    /// Pictures and reports.
     pub shown: ShownResults,
     /// Ranks and threads.
     pub launch: Launch,
@@ -104,7 +104,7 @@ impl SnapshotPaths for FofJob {
     }
 }
 
-/// Checks that properties are of groups, and that something has them.
+/// Checks that the properties exist for groups, and that there is a result for them.
 fn check_properties(raw: &CheckedValues<'_>, has_output: bool) -> Result<(), ConfigError> {
     match (raw.text("properties"), raw.path("soap")) {
         (Some(words), None) if !has_output => {

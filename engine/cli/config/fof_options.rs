@@ -1,4 +1,4 @@
-//! The options of `inselberg fof` that are its own.
+//! The options that only `inselberg fof` has.
 
 use super::Command::Fof;
 use super::Heading::Results;

@@ -1,11 +1,11 @@
-//! What `inselberg phew` makes from particles, checked.
+//! The mesh or graph that `inselberg phew` makes from particles, checked.
 
 use super::ConfigError;
 use super::library::only_in;
 use super::values::CheckedValues;
 use inselberg::{FieldChoice, FieldDefaults, InputDefaults, ParticleGraphParams, ParticleMeshParams};
 
-/// What is made from particles and segmented.
+/// The mesh or graph from particles, which is segmented.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FromParticles {
     /// A mesh.
@@ -14,20 +14,20 @@ pub enum FromParticles {
     Graph(ParticleGraphParams),
 }
 
-/// What becomes of an input of particles, and what was asked for that suits one kind of input alone.
+/// The use of an input of particles, and options that are valid for only one kind of input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParticleUse {
-    /// What particles make.
+    /// The mesh or graph.
     pub made: FromParticles,
-    /// Whether the particles of any input are taken; else cells, where it has some.
+    /// Whether the particles of any input are used; otherwise its cells, if it has some.
     pub is_forced: bool,
-    /// A flag that only particles understand, with its value.
+    /// A flag that is valid only for particles, with its value.
     pub of_particles: Option<(&'static str, String)>,
-    /// A flag that only cells understand, with its value.
+    /// A flag that is valid only for cells, with its value.
     pub of_cells: Option<(&'static str, String)>,
 }
 
-/// What particles make: the mesh, unless the graph is requested.
+/// The mesh from particles, unless the graph is requested.
 pub(super) fn from_particles(
     raw: &CheckedValues<'_>,
     field: &FieldChoice,
@@ -63,7 +63,7 @@ pub(super) fn from_particles(
     })
 }
 
-/// Checks that options of meshes and graphs are given where there are such.
+/// Checks that options of meshes and graphs are only given for meshes and graphs.
 fn check_placed(
     raw: &CheckedValues<'_>,
     [is_mesh, is_graph]: [bool; 2],

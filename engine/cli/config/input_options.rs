@@ -1,4 +1,4 @@
-//! What commands read and write.
+//! Options for the files that commands read and write.
 
 use super::Command::{Fof, Info, Phew, Recut, SynthField, SynthParticles};
 use super::Heading::Results;

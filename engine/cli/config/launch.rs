@@ -16,11 +16,11 @@ pub struct Launch {
     pub ranks: NonZeroUsize,
     /// How threads are pinned to processors.
     pub pin: Pin,
-    /// How long all ranks may wait for each other; `None`: for ever.
+    /// How long all ranks may wait for each other; `None`: forever.
     pub stall_timeout: Option<Duration>,
-    /// Whether load and traffic are reported also for a single rank, and the workers.
+    /// Whether load and traffic are also reported for a single rank, and its workers.
     pub diagnostics: bool,
-    /// Whether each rank works in its own thread alone, and its processor time is counted.
+    /// Whether each rank works only in its own thread, and its processor time is measured.
     pub count_work: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Options that the library declares: their rows, and the parameters that given values make.
+//! Options for the parameters of the library: their rows, and the parameters from given values.
 
 use super::Command::{Fof, Info, Phew, Recut, Tree, Voids};
 use super::opt::{Opt, OptionKind, ROW};
@@ -90,7 +90,7 @@ fn name_of(about: &Parameter) -> &'static str {
     format!("{off}{}", about.key.replace('_', "-")).leak()
 }
 
-/// Whether -1 says that it is not set, as in SWIFT's files.
+/// Whether -1 means that it is not set, as in SWIFT's files.
 fn is_swift_alternative(about: &Parameter) -> bool {
     !about.alias.is_empty() && !about.instead_of.is_empty() && about.default.is_empty()
 }
@@ -167,12 +167,12 @@ pub(super) fn only_in(of: &dyn Params, other: &dyn Params) -> Vec<&'static str> 
 }
 
 impl CheckedValues<'_> {
-    /// Parameters with what was given of them.
+    /// Parameters with their given values.
     pub(super) fn params<P: Params + Default>(&self) -> Result<P, ConfigError> {
         self.filled(P::default())
     }
 
-    /// Sets what was given of these parameters.
+    /// Sets the given values of these parameters.
     pub(super) fn filled<P: Params>(&self, mut params: P) -> Result<P, ConfigError> {
         for about in params.parameters() {
             let name = name_of(&about);

@@ -1,9 +1,10 @@
-//! Options and their checks: how do I add an option, and where does a bad value become an error?
+//! Options and their checks: how is an option added, and where does a bad value become an error?
 //!
 //! [`OPTIONS`] is one ordered table. The command line, the keys of the configuration file, `--help` and `configs/reference.toml`
 //! all come from it. Given values are a [`RawConfig`]; checked ones are a [`Job`], which only [`check`] makes.
 //!
-//! What the library takes, it declares (`inselberg::Params`); `library` makes options of it. To add an option of the program, such
+//! The library declares its parameters (`inselberg::Params`); `library` makes options from them. To add an
+//! option of the program, such
 //! as a file to write: a row in a table (`*_options.rs`), a field of the checked type and the line in the file of its command that fills
 //! it. Then `inselberg options --reference > configs/reference.toml`; `--markdown` prints docs/parameters.md, and `--python`
 //! python/inselberg/_parameters.py.

@@ -30,7 +30,7 @@ pub enum OptionKind {
 pub struct Opt {
     /// Its long name in kebab-case; for a positional, its name in lower case.
     pub name: &'static str,
-    /// Its key in a configuration file; empty if it cannot be there.
+    /// Its key in a configuration file; empty if it has none.
     pub key: &'static str,
     /// Its key in configuration files of SWIFT; may be empty.
     pub alias: &'static str,

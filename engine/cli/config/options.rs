@@ -16,7 +16,8 @@ use super::void_options::VOIDS;
 use super::{COMMANDS, Command};
 use std::sync::LazyLock;
 
-/// Every option, in the order of the help and of the reference file: files first, then what the library takes.
+/// Every option, in the order of the help and of the reference file: files first, then parameters of the
+/// library.
 pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
     let of_program = [FOF, PHEW, VIEWERS, VIEW, REPORTS, RUN, SYNTH, COMMON];
     let first = [STUDY, FILES, VOIDS, TREE].concat();

@@ -1,9 +1,9 @@
-//! Where was a value given?
+//! The place where a value was given.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value was written.
+/// The place of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// On the command line, under this name.

@@ -20,13 +20,13 @@ pub struct PhewJob {
     pub input: PathBuf,
     /// The density that is segmented.
     pub field: FieldChoice,
-    /// What is computed.
+    /// The parameters of the search.
     pub phew: PhewParams,
-    /// What becomes of particles.
+    /// The use of particles.
     pub particles: ParticleUse,
-    /// Defaults for what the particles leave open.
+    /// Defaults for facts that the particles do not state.
     pub defaults: InputDefaults,
-    /// Defaults for what the cells leave open.
+    /// Defaults for facts that the cells do not state.
     pub grid: FieldDefaults,
     /// The catalogue.
     pub output: Option<PathBuf>,
@@ -40,7 +40,7 @@ pub struct PhewJob {
     pub vtk: Option<(PathBuf, VtkCells)>,
     /// The dendrogram of the cells.
     pub dendrogram: Option<PathBuf>,
-    /// What people look at.
+    /// Pictures and reports.
     pub shown: ShownResults,
     /// Ranks and threads.
     pub launch: Launch,
@@ -116,7 +116,7 @@ impl SnapshotPaths for PhewJob {
     }
 }
 
-/// What the cells of an input leave open.
+/// Values for facts that the cells of an input do not state.
 fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
     let grid = raw.params::<FieldDefaults>()?;
     let given = only_in(&grid, &grid.cosmology).into_iter().find(|name| raw.is_flag(name));
@@ -128,12 +128,12 @@ fn grid(raw: &CheckedValues<'_>) -> Result<FieldDefaults, ConfigError> {
     }
 }
 
-/// What is made of particles, if that was asked for.
+/// The mesh or graph from particles, if requested.
 fn made_of_particles(raw: &CheckedValues<'_>) -> Option<&'static str> {
     ["mesh-from-particles", "particle-graph"].into_iter().find(|name| raw.switch(name))
 }
 
-/// Checks that what is found out about members of clumps can be, where it stands on the command line.
+/// Checks that properties of members requested on the command line can be computed.
 fn check_bound(raw: &CheckedValues<'_>, phew: &PhewParams) -> Result<(), ConfigError> {
     let (bound, made) = (&phew.bound, made_of_particles(raw));
     if let (true, Some(name)) = (bound.gas, made) {
@@ -157,7 +157,7 @@ fn check_bound(raw: &CheckedValues<'_>, phew: &PhewParams) -> Result<(), ConfigE
     }
 }
 
-/// Checks that nothing is asked for on the command line that needs unbinding.
+/// Checks that no option on the command line needs unbinding.
 fn check_without_unbinding(raw: &CheckedValues<'_>, gas: bool) -> Result<(), ConfigError> {
     const OF_UNBINDING: [&str; 6] =
         ["with-members", "potential-from", "no-thermal-energy", "softening", "duplicate-ids", "soap"];

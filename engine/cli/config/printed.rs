@@ -1,4 +1,4 @@
-//! What is printed of the library's parameters: the table of the documentation, and the types of Python.
+//! Printed forms of the library's parameters: the table of the documentation, and the types of Python.
 
 use super::library::{SUBJECTS, parameters_of};
 use inselberg::{ParamKind, Parameter};

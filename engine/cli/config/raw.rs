@@ -1,4 +1,4 @@
-//! The values that were given, by option, each checked for its type alone.
+//! The given values, by option; only their types are checked.
 
 use super::{COMMANDS, Command, ConfigError, OPTIONS, Opt, OptionKind, Origin, nearest, options_of};
 use inselberg_io::input_file;
@@ -84,7 +84,7 @@ impl RawConfig {
         Self { command, values: BTreeMap::new(), runs }
     }
 
-    /// The values for the command that this one runs.
+    /// The values for the command that this command runs.
     pub fn runs(&self) -> Option<&Self> {
         self.runs.as_deref()
     }

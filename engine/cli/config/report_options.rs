@@ -1,4 +1,4 @@
-//! What people look at: pictures, reports and their units.
+//! Options of pictures, reports and their units.
 
 use super::Command::{Fof, Info, Phew, Tree, View, Voids};
 use super::ConfigError;
@@ -139,7 +139,7 @@ impl MapRegion {
     }
 }
 
-/// What people look at.
+/// Pictures and reports.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShownResults {
     /// The picture.

@@ -1,4 +1,4 @@
-//! Many snapshots in one command: which results does each have, and which options decide them?
+//! Many snapshots in one command: the results of each, and the options that decide them.
 
 use super::values::CheckedValues;
 use super::{Command, ConfigError, Opt, OptionKind, RawValue, options_of};
@@ -39,11 +39,12 @@ const OF_THE_RUN: [&str; 21] = [
 pub struct Series<J> {
     /// One job per snapshot, in the order of the inputs.
     pub jobs: Vec<J>,
-    /// Whether complete results are kept and failures are told at the end: with several snapshots, or with `{number}`.
+    /// Whether complete results are kept and failures are listed at the end: with several snapshots, or with
+    /// `{number}`.
     pub is_resumable: bool,
     /// Whether complete results are computed again.
     pub force: bool,
-    /// Whether nothing is computed, and it is only told what would be.
+    /// Whether nothing is computed, and the command only prints what would be.
     pub dry_run: bool,
     /// The file of the log.
     pub log: Option<PathBuf>,
@@ -98,7 +99,7 @@ pub(super) fn series<J: SnapshotPaths>(
     Ok(Series { jobs, is_resumable, force, dry_run, log, options: options(raw) })
 }
 
-/// The files of each snapshot: those with the same name but for the number of the part are one.
+/// The files of each snapshot: files whose names differ only in the number of the part belong together.
 pub(super) fn grouped(inputs: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
     let key = |path: &Path| {
         let file = file_of(path);
@@ -130,7 +131,7 @@ fn filled(path: &Path, number: &str) -> PathBuf {
     }
 }
 
-/// The number of a snapshot, as it is in its name: 00080 of `output_00080`, 080 of `snap_080.0.hdf5`.
+/// The number of a snapshot, as written in its name: 00080 of `output_00080`, 080 of `snap_080.0.hdf5`.
 fn number(raw: &CheckedValues<'_>, files: &[PathBuf]) -> Result<String, ConfigError> {
     let file = file_of(&files[0]);
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -164,7 +165,7 @@ fn check_distinct(
     Ok(())
 }
 
-/// Whether a default does not hold: that of the saddle threshold beside a density threshold that is given.
+/// Whether a default does not hold: that of the saddle threshold together with a given density threshold.
 fn is_moot(raw: &CheckedValues<'_>, opt: &Opt) -> bool {
     opt.name == "saddle-threshold"
         && raw.is_written("density-threshold")

@@ -21,7 +21,7 @@ pub struct StudyJob {
     pub inputs: Vec<PathBuf>,
     /// The folder of the study.
     pub output: PathBuf,
-    /// Numbers of ranks of real runs; empty for no real runs.
+    /// Numbers of ranks of real runs; empty without real runs.
     pub ranks: Vec<usize>,
     /// Numbers of threads per rank.
     pub threads: Vec<usize>,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct FieldJob {
     /// The folder of the output.
     pub output: PathBuf,
-    /// What is in it.
+    /// Its content.
     pub params: FieldParams,
 }
 
@@ -21,7 +21,7 @@ pub struct FieldJob {
 pub struct ParticleJob {
     /// The .npy file.
     pub output: PathBuf,
-    /// What is in it.
+    /// Its content.
     pub params: ParticleParams,
     /// Ranks as threads of this process.
     pub ranks: NonZeroUsize,
@@ -32,7 +32,7 @@ pub struct ParticleJob {
 pub struct SeriesJob {
     /// The folder.
     pub output: PathBuf,
-    /// What is in it.
+    /// Its content.
     pub params: SeriesParams,
 }
 

@@ -11,7 +11,7 @@ use crate::report::UnitChoice;
 use inselberg::TreeParams;
 use std::path::PathBuf;
 
-/// What `tree` reads, links and writes.
+/// The options of `tree`.
 pub(super) const TREE: &[Opt] = &[
     Opt {
         name: "catalogues",
@@ -78,7 +78,7 @@ pub struct TreeJob {
     pub report: Option<PathBuf>,
     /// The units of the report, if chosen.
     pub units: Option<UnitChoice>,
-    /// What is linked.
+    /// The parameters of the links.
     pub params: TreeParams,
     /// Ranks and threads.
     pub launch: Launch,

@@ -127,7 +127,7 @@ impl CheckedValues<'_> {
         }
     }
 
-    /// The file of the picture, if one is asked for.
+    /// The file of the picture, if requested.
     pub(super) fn plot(&self) -> Result<Option<PathBuf>, ConfigError> {
         let Some(path) = self.path("plot") else { return Ok(None) };
         let ending = path.extension().and_then(|e| e.to_str()).map(str::to_lowercase);

@@ -9,7 +9,7 @@ use super::values::CheckedValues;
 use crate::report::{LeastDrawn, UnitChoice};
 use std::path::PathBuf;
 
-/// What `view` looks at.
+/// The options of `view`.
 pub(super) const VIEW: &[Opt] = &[
     Opt {
         name: "catalogue",
@@ -64,7 +64,7 @@ pub(super) const VIEW: &[Opt] = &[
     },
 ];
 
-/// A kind of object with a table of its own.
+/// A kind of object with its own table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewedKind {
     /// A clump.

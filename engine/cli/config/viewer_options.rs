@@ -9,7 +9,7 @@ use inselberg_io::catalogue::VtkCells;
 use inselberg_io::params::{Quantity, QuantityUnit};
 use std::path::{Path, PathBuf};
 
-/// What `phew`, `fof` and `convert` write for other programs.
+/// Options of `phew`, `fof` and `convert` for files of other programs.
 pub(super) const VIEWERS: &[Opt] = &[
     Opt {
         name: "soap",
@@ -151,7 +151,7 @@ pub(super) const VIEWERS: &[Opt] = &[
     },
 ];
 
-/// What `inselberg convert` writes.
+/// The formats of `inselberg convert`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ConvertFormat {
     /// A folder with a halo catalogue of yt.

@@ -4,7 +4,7 @@ use super::Command::Voids;
 use super::Heading::Results;
 use super::opt::{Opt, OptionKind, ROW};
 
-/// What `voids` reads, finds and writes.
+/// The options of `voids`.
 pub(super) const VOIDS: &[Opt] = &[
     Opt {
         name: "input",

@@ -17,11 +17,11 @@ pub struct VoidsJob {
     pub defaults: InputDefaults,
     /// The particles and their neighbours.
     pub graph: ParticleGraphParams,
-    /// Which voids are found.
+    /// The parameters of the search.
     pub voids: VoidParams,
     /// The catalogue.
     pub output: Option<PathBuf>,
-    /// What people look at.
+    /// Pictures.
     pub shown: ShownResults,
     /// Ranks and threads.
     pub launch: Launch,

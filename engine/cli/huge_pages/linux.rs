@@ -1,4 +1,4 @@
-//! Pages from the kernel, and moved by it: through libc, where MPI libraries watch which memory is moved.
+//! Pages that the kernel supplies and moves: through libc, because MPI libraries intercept its calls.
 #![allow(unsafe_code)]
 
 use super::runs::{MOST_RUNS, PageRun, PageRuns};
@@ -12,28 +12,29 @@ use std::ptr::{copy_nonoverlapping, null_mut, with_exposed_provenance_mut};
 /// Bytes of a huge page.
 const PAGE: usize = 2 << 20;
 
-/// All runs of the process. Lists of its own are never large, so that it is not asked for memory while it is held.
+/// All runs of the process. Its own lists are never large, so that the allocator is not called while it is
+/// locked.
 static RUNS: Mutex<PageRuns> = const_mutex(PageRuns::new(MOST_RUNS));
 
-// SAFETY: an array that is not large is the system allocator's, with what the caller promised for it. A large one is
-// made of whole pages in a range of addresses that was reserved for it alone.
+// SAFETY: the system allocator serves arrays that are not large, with the caller's guarantees. A large array
+// consists of whole pages in a range of addresses that was reserved for it.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
             return array(layout.size()).map_or(null_mut(), |(start, _)| at(start));
         }
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_large(layout) {
             let Some((start, used)) = array(layout.size()) else { return null_mut() };
-            // SAFETY: these bytes are of the array that was just made; those after them are new and therefore 0.
+            // SAFETY: these bytes belong to the new array; those after them are new pages and therefore 0.
             unsafe { at::<u8>(start).write_bytes(0, used.min(layout.size())) };
             return at(start);
         }
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees it.
         unsafe { System.alloc_zeroed(layout) }
     }
 
@@ -43,17 +44,17 @@ unsafe impl GlobalAlloc for HugePages {
             let given = runs.of_array(start.expose_provenance(), whole_pages(layout.size()));
             return given.into_iter().for_each(|run| give_back(&mut runs, run));
         }
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller guarantees it.
         unsafe { System.dealloc(start, layout) }
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let Ok(new) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
         match (is_large(layout), is_large(new)) {
-            // SAFETY: as the caller promised.
+            // SAFETY: the caller guarantees it.
             (false, false) => unsafe { System.realloc(start, layout, size) },
             (true, true) => resized(start.expose_provenance(), layout, size).map_or(null_mut(), at),
-            // SAFETY: the new array is another one, both have these bytes, and the old one is the caller's to give back.
+            // SAFETY: the new array is another one, both have these bytes, and the caller owns the old one.
             _ => unsafe {
                 let to = self.alloc(new);
                 if !to.is_null() {
@@ -130,11 +131,11 @@ fn resized(start: usize, layout: Layout, new: usize) -> Option<usize> {
 }
 
 /// Brings the pages of `pieces` to the start of `room`, one after the other, and hands out the array that they make with
-/// what is left of the room. Where the system refuses to move some, as it does beyond so many mappings, nothing is handed out; the error
-/// is where the pages are then.
+/// what is left of the room. If the system refuses to move some, as it does with too many mappings, no array
+/// is made; the error has the places of the pages then.
 ///
-/// What is at the place of a refused move is not known, as the system may have unmapped it for another thread to take: that
-/// place is not touched again.
+/// The state of the place of a refused move is unknown, because the system may have unmapped it for another
+/// thread. So that place is not touched again.
 fn place(runs: &mut PageRuns, pieces: &[PageRun], room: PageRun) -> Result<(), Vec<PageRun>> {
     let mut rest = Some(room);
     let mut placed = Vec::with_capacity(pieces.len());
@@ -160,7 +161,8 @@ fn copied(runs: &mut PageRuns, pieces: Vec<PageRun>, used: usize, len: usize) ->
     let mut done = 0;
     for piece in pieces {
         let n = piece.len.min(used - done);
-        // SAFETY: nobody else has the pages of the piece, nor those of the room, which has `len` bytes, at least `used`.
+        // SAFETY: no one else uses the pages of the piece or of the room, which has `len` bytes, at least
+        // `used`.
         unsafe { copy_nonoverlapping(at::<u8>(piece.start), at::<u8>(room.start + done), n) };
         done += n;
         unmap(piece);
@@ -169,15 +171,15 @@ fn copied(runs: &mut PageRuns, pieces: Vec<PageRun>, used: usize, len: usize) ->
     Some(room.start)
 }
 
-/// Frees pages; where there are too many runs already, for the system.
+/// Frees pages, or returns them to the system if there are too many runs already.
 fn give_back(runs: &mut PageRuns, run: PageRun) {
     runs.give_back(run).into_iter().for_each(unmap);
 }
 
-/// Moves a run within the table of pages, unless the system refuses. Nobody may use what is at its new place.
+/// Moves a run within the table of pages, unless the system refuses. Its new place must not be in use.
 fn carry(run: PageRun, to: usize) -> bool {
     let flags = MREMAP_MAYMOVE | MREMAP_FIXED;
-    // SAFETY: no array has the pages of the run but the one that is being made, whose room is reserved.
+    // SAFETY: only the array that is being made has the pages of the run, and its room is reserved.
     unsafe { mremap(at::<c_void>(run.start), run.len, run.len, flags, at::<c_void>(to)) != MAP_FAILED }
 }
 
@@ -187,8 +189,8 @@ fn unmap(run: PageRun) {
     unsafe { munmap(at(run.start), run.len) };
 }
 
-/// New addresses for so many bytes, whole pages, with pages that come when they are first touched. Where there are no more,
-/// free pages make room.
+/// New addresses for `len` bytes, whole pages, which the system supplies when they are first touched. If
+/// there are no more, free pages are returned to the system.
 fn reserve(len: usize) -> Option<PageRun> {
     map(len).or_else(|| map_or_free(len, &mut RUNS.lock()))
 }
@@ -201,7 +203,8 @@ fn map_or_free(len: usize, runs: &mut PageRuns) -> Option<PageRun> {
 }
 
 fn map(len: usize) -> Option<PageRun> {
-    // SAFETY: the kernel picks addresses that nobody has, and what is unmapped of them was never handed out.
+    // SAFETY: the kernel picks unused addresses, and those that are unmapped again were never part of an
+    // array.
     unsafe {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS;
         let first = mmap(null_mut(), len.checked_add(PAGE)?, PROT_READ | PROT_WRITE, flags, -1, 0);

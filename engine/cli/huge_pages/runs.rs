@@ -1,4 +1,4 @@
-//! Which pages are free, and which make up the arrays: book-keeping alone.
+//! Book-keeping of free pages and of the pages of arrays.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl PageRun {
         Self { start, len, origin: start }
     }
 
-    /// Its first `len` bytes, and the rest if there is any.
+    /// Splits it into its first `len` bytes and the rest, if there is any.
     pub fn split(self, len: usize) -> (PageRun, Option<PageRun>) {
         let rest = PageRun {
             start: self.start + len,
@@ -51,15 +51,15 @@ impl PageRun {
 /// The runs that the process has.
 #[derive(Debug)]
 pub struct PageRuns {
-    /// Those that arrays are made of, by start.
+    /// The runs of arrays, by start.
     used: BTreeMap<usize, PageRun>,
-    /// By start, no two of them joined.
+    /// The free runs by start, joined with their neighbours.
     free: BTreeMap<usize, PageRun>,
     most: usize,
 }
 
 impl PageRuns {
-    /// None, and at most so many.
+    /// No runs, and at most `most` of them.
     pub const fn new(most: usize) -> Self {
         Self { used: BTreeMap::new(), free: BTreeMap::new(), most }
     }
@@ -68,13 +68,13 @@ impl PageRuns {
         self.used.len() + self.free.len() >= self.most
     }
 
-    /// Notes that an array has this run.
+    /// Records that an array has this run.
     pub fn hand_out(&mut self, run: PageRun) {
         self.used.insert(run.start, run);
     }
 
-    /// Takes a free run of at most so many bytes: the longest of these, else a part of the shortest, unless there are as many as
-    /// may be.
+    /// Takes a free run of at most `most` bytes: the longest of these, else a part of the shortest, unless
+    /// the number of runs is at its limit.
     pub fn take(&mut self, most: usize) -> Option<PageRun> {
         let fits = self.free.values().filter(|run| run.len <= most).max_by_key(|run| run.len);
         let chosen =
@@ -84,8 +84,8 @@ impl PageRuns {
         Some(run)
     }
 
-    /// Frees a run that no array has any more, joined with its neighbours. What comes back is one too many, and to be
-    /// unmapped.
+    /// Frees a run that no array has any more, and joins it with its neighbours. A returned run is one too
+    /// many and must be unmapped.
     pub fn give_back(&mut self, mut run: PageRun) -> Option<PageRun> {
         if let Some((start, before)) = self.free.range(..run.start).next_back().map(|(s, r)| (*s, *r))
             && before.is_joined_to(run)
@@ -106,12 +106,12 @@ impl PageRuns {
         None
     }
 
-    /// Takes all that is free.
+    /// Takes all free runs.
     pub fn take_all(&mut self) -> impl Iterator<Item = PageRun> + use<> {
         std::mem::take(&mut self.free).into_values()
     }
 
-    /// The runs of the array in these bytes, in their order; it has them no longer.
+    /// Removes and returns the runs of the array in these bytes, in their order.
     pub fn of_array(&mut self, start: usize, len: usize) -> Vec<PageRun> {
         let found: Vec<_> = self.used.range(start..start + len).map(|(_, run)| *run).collect();
         for run in &found {

@@ -2,7 +2,7 @@
 
 use inselberg_comm::ThreadClock;
 
-/// The clock of the calling thread's processor time; `None` where the system has none.
+/// The clock of the calling thread's processor time; `None` if the system has none.
 #[cfg(unix)]
 pub fn thread_clock() -> Option<ThreadClock> {
     use rustix::time::{ClockId, clock_gettime};

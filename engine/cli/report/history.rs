@@ -1,11 +1,11 @@
-//! The history of a track of a merger tree: its nodes, what merged into it, and its heaviest branches.
+//! The history of a track of a merger tree: its nodes, its mergers, and its heaviest branches.
 
 use super::UnitChoice;
 use inselberg_io::catalogue::merger_tree::MergerTreeTables;
 use inselberg_io::catalogue::units::{KILOMETRE, SOLAR_MASS};
 use std::collections::BinaryHeap;
 
-/// A track and what merged into it.
+/// A track and its mergers.
 #[derive(Debug)]
 pub struct TrackHistory<'a> {
     /// The tree.
@@ -29,7 +29,8 @@ pub struct TrackMerger {
     pub into: usize,
     /// The node of the other track with its largest mass.
     pub largest: usize,
-    /// That mass over the mass of this track at that output, or else at the nearest one before; NaN where no mass is known.
+    /// That mass over the mass of this track at that output, or else at the nearest one before; NaN without a
+    /// known mass.
     pub ratio: f64,
 }
 
@@ -108,8 +109,8 @@ impl<'a> TrackHistory<'a> {
         self.tree.snapshots.iter().any(|snapshot| snapshot.aexp != 1.0)
     }
 
-    /// The time of a node along an axis: the expansion factor; without a cosmology the time, or the place of the output where times
-    /// do not rise.
+    /// The time of a node along an axis: the expansion factor; without a cosmology the time, or the place of
+    /// the output if times do not rise.
     pub fn when(&self, node: usize) -> f64 {
         let snapshots = &self.tree.snapshots;
         let snapshot = self.tree.output(node);

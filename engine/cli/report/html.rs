@@ -6,14 +6,14 @@ pub fn escaped(text: &str) -> String {
     text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
-/// A value in a table: what people read, and a number by which rows are sorted.
+/// A value in a table: its text, and a number by which rows are sorted.
 #[cfg(feature = "plot")]
 pub struct HtmlCell {
     /// The text.
     pub text: String,
     /// The number, at full precision; `None` for texts.
     pub number: Option<f64>,
-    /// Where a click on the text leads.
+    /// The target of a link on the text.
     pub link: Option<String>,
 }
 

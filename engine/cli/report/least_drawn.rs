@@ -1,4 +1,4 @@
-//! Which objects are too small for a circle on a map?
+//! The least sizes of objects with a circle on a map.
 
 use inselberg_io::catalogue::{Table, Values};
 

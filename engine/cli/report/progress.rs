@@ -1,8 +1,8 @@
-//! A bar for each stage of a run: how much is done, since when, and how long it will take.
+//! A bar for each stage of a run: the finished part, the time so far, and the remaining time.
 //!
-//! A rank knows its own share alone. Ranks get equal work, so the bar of the first one stands for all; with several ranks it
-//! says so. A stage that counts its items shows them. Else the bar shows the graph of tasks that runs, by the costs of its tasks. A stage without
-//! either shows its time alone.
+//! A rank sees only its own share. Ranks get equal work, so the bar of rank 0 stands for all; with several
+//! ranks it says so. A stage that counts its items shows them. Else the bar shows the graph of tasks that
+//! runs, by the costs of its tasks. A stage without either shows only its time.
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
@@ -30,7 +30,7 @@ impl ProgressBars {
     }
 }
 
-/// What a bar counts.
+/// The quantity that a bar counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BarUnit {
     /// Nothing so far.
@@ -47,7 +47,7 @@ pub struct StageBar {
     bar: ProgressBar,
     stage: &'static str,
     n_ranks: usize,
-    /// The items of the stage, and how many of them are finished.
+    /// The number of items of the stage, and of finished ones.
     work: u64,
     done: u64,
     counted: BarUnit,
@@ -109,7 +109,7 @@ impl StageBar {
     }
 }
 
-/// A stage that tells only its begin and end, and one that tells how far it is.
+/// A stage that reports only its begin and end, and one that reports its progress.
 const TIME: &str = "{msg:18} {spinner} {elapsed}";
 const SHARE: &str = "{msg:18} [{bar:36}] {percent:>3} % {elapsed}{left}";
 

@@ -37,7 +37,7 @@ pub struct RecordedGraph {
     pub dot: Option<String>,
 }
 
-/// What a stage does.
+/// An event of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StageEvent {
     /// It begins.
@@ -91,7 +91,7 @@ impl Recorder {
         Self { bars, keeps_dot, listener, pulse, began, state: Mutex::default() }
     }
 
-    /// The same; `listener` hears of every stage at once.
+    /// The same; `listener` is called at once for every stage.
     pub fn with_listener(self, listener: Option<fn(&StageEvent)>) -> Self {
         Self { listener, ..self }
     }
@@ -199,7 +199,7 @@ impl RecorderState {
     }
 }
 
-/// The peak memory of this process in bytes; `None` where the system does not tell.
+/// The peak memory of this process in bytes; `None` if the system does not report it.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

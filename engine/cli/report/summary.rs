@@ -5,7 +5,7 @@ use inselberg_io::catalogue::Attribute;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The counts of a run; `None` where the catalogue has no such attribute.
+/// The counts of a run; `None` if the catalogue has no such attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CatalogueTotals {
     /// Leaf cells of the mesh.
@@ -53,7 +53,7 @@ impl CatalogueTotals {
     }
 }
 
-/// A count by name; `None` where it is unknown.
+/// A count by name; `None` if it is unknown.
 pub type Count = (&'static str, Option<i64>);
 
 /// The counts of a search for groups, from the attributes of its catalogue.

@@ -5,7 +5,7 @@ use inselberg_io::catalogue::units::{
 };
 use inselberg_io::catalogue::{Attribute, Dimension};
 
-/// The units that a person asks for.
+/// The requested units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitChoice {
     /// Mpc, Msun, km/s and g/cm3.
@@ -23,12 +23,12 @@ pub struct DisplayUnits {
     named: Vec<(Dimension, String)>,
 }
 
-/// A unit: its name, and how many of it are in one code unit.
+/// A unit: its name, and the number of these units in one code unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DisplayUnit {
     /// Its name, such as Mpc; empty for a pure number.
     pub name: String,
-    /// How many of it are in one code unit.
+    /// The number of these units in one code unit.
     pub factor: f64,
 }
 
@@ -86,7 +86,7 @@ impl DisplayUnits {
 }
 
 impl DisplayUnit {
-    /// A quantity with its unit: `x [pixels]`, or the quantity alone.
+    /// A quantity with its unit: `x [pixels]`, or only the quantity.
     pub fn label(&self, quantity: &str) -> String {
         match self.name.as_str() {
             "" => quantity.into(),
@@ -123,8 +123,8 @@ fn image_units(attributes: &[(String, Attribute)]) -> Vec<(Dimension, String)> {
     pixels.into_iter().chain(values).chain([(Dimension::MASS, summed)]).collect()
 }
 
-/// Whether a catalogue with these attributes knows the units of its snapshot. Units that are all 1 are those that a code writes where
-/// nobody has set any.
+/// Whether a catalogue with these attributes has the units of its snapshot. A code writes units that are all
+/// 1 if none were set.
 pub fn has_units(attributes: &[(String, Attribute)]) -> bool {
     let scale = |dimension| cgs_factor(attributes, dimension).filter(|scale| scale.is_finite());
     match [Dimension::LENGTH, Dimension::MASS, Dimension::VELOCITY].map(scale) {

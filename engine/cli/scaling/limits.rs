@@ -1,4 +1,4 @@
-//! What limits the scaling of a study, in a sentence or two.
+//! The limits of the scaling of a study, in a sentence or two.
 //!
 //! The time beyond ideal scaling is that of the largest run less its share of the smallest run's. Each stage has its part of it; the
 //! stage with the largest part is named.
@@ -7,7 +7,7 @@ use super::measured::Configuration;
 use super::model::Modelled;
 use super::study::Study;
 
-/// The sentences: of measured runs, then of modelled ones; none where there is nothing to compare.
+/// The sentences: of measured runs, then of modelled ones; none if there is nothing to compare.
 pub fn limits(study: &Study) -> Vec<String> {
     let measured = of_measured(&study.configurations);
     measured.into_iter().chain(of_modelled(&study.modelled)).collect()

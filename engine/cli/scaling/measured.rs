@@ -1,4 +1,4 @@
-//! Real runs: medians over repeats with their over_repeats, speed-up, efficiency, imbalance.
+//! Real runs: medians over repeats with their ranges, speed-up, efficiency, imbalance.
 
 use super::sample::{Sample, ratio};
 use serde::Serialize;

@@ -57,7 +57,7 @@ pub fn page(study: &Study, plots: &[Plot]) -> String {
     text + "</main>\n</body>\n</html>\n"
 }
 
-/// What limits the scaling.
+/// The limits of the scaling.
 fn limited(study: &Study) -> String {
     let sentences: String = limits(study).iter().map(|text| format!("<p>{}</p>\n", escaped(text))).collect();
     match sentences.is_empty() {

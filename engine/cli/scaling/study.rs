@@ -54,7 +54,7 @@ pub struct Check {
     pub modelled_seconds: f64,
     /// Real seconds of these stages.
     pub real_seconds: Repeats,
-    /// Modelled over real median, minus 1; null if ranks shared processors.
+    /// Modelled time over the real median, minus 1; null if ranks shared processors.
     pub error: Option<f64>,
     /// Processor seconds of work of all ranks, in the model.
     pub modelled_work: f64,

@@ -21,7 +21,7 @@ pub enum TableCell {
 pub struct StudyTable {
     /// Its name in files.
     pub name: &'static str,
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Its caption; may be empty.
     pub about: String,

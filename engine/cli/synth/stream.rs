@@ -14,9 +14,9 @@ pub(super) enum Purpose {
     Particle,
     Order,
     Site,
-    /// What happens to a halo of a series in a step.
+    /// The evolution of a halo of a series in a step.
     Fate,
-    /// What a finder sees of a halo of a series.
+    /// The view of a halo of a series by a finder.
     Sight,
     /// Identities of the particles of a series.
     Identity,
@@ -89,7 +89,7 @@ impl Permutation {
         Self { n, half_bits: bits.div_ceil(2).max(1), keys }
     }
 
-    /// Where place `i` of `0..n` goes.
+    /// The new place of `i` among `0..n`.
     pub(super) fn image(&self, i: u64) -> u64 {
         let mut x = self.scramble(i);
         while x >= self.n {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A value that only processes of one host share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct HostId {
-    /// The name of the host; empty where the system does not tell, so that all hosts count as one.
+    /// The name of the host; empty if the system does not report it, so that all hosts count as one.
     pub name: String,
     /// Its boot time, which distinguishes hosts of one name.
     boot: String,
@@ -24,7 +24,7 @@ impl HostId {
     }
 }
 
-/// The number of processors that this process may use; 1 where the system does not tell.
+/// The number of processors that this process may use; 1 if the system does not report it.
 pub fn n_allowed() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

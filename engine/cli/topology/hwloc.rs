@@ -51,7 +51,7 @@ impl Hardware {
             .map_err(|hwloc2::CpuBindError::Generic(_, reason)| TopologyError::Refused(pus.clone(), reason))
     }
 
-    /// The processors that the current thread is bound to; `None` where the system does not tell.
+    /// The processors that the current thread is bound to; `None` if the system does not report them.
     pub fn bound(&self) -> Option<PuSet> {
         self.topology.lock().get_cpubind(CpuBindFlags::CPUBIND_THREAD).map(pu_set)
     }

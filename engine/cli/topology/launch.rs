@@ -40,7 +40,7 @@ pub enum Complaint {
         /// Whether the host has more.
         has_more: bool,
     },
-    /// Ranks have threads on the same cores, which do not suffice.
+    /// Ranks have threads on the same cores, which are too few.
     SharedCores {
         /// The ranks.
         ranks: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Processors of the machine, what they share, and the processors of each worker.
+//! Processors of the machine, their caches and nodes, and the processors of each worker.
 //!
 //! [`Hardware`] reads the machine and binds threads. Only `hwloc.rs` uses hwloc; a build without the feature `numa` has
 //! `absent.rs` in its place. [`place`] assigns processors to every worker of a rank, and [`complaints`] lists the problems of a
@@ -34,7 +34,7 @@ pub struct Pu {
     pub index: u32,
     /// Its core; equal for the hardware threads of one.
     pub core: u32,
-    /// The largest cache that it shares, a key of [`Machine::caches`]; `None` where that is not known.
+    /// The largest cache that it shares, a key of [`Machine::caches`]; `None` if that is not known.
     pub cache: Option<u32>,
     /// The number of its NUMA node in the operating system; 0 where unknown.
     pub node: u32,
@@ -45,7 +45,7 @@ pub struct Pu {
 pub struct Cache {
     /// 3 for L3.
     pub level: u8,
-    /// Its size in bytes; 0 where that is not known.
+    /// Its size in bytes; 0 if that is not known.
     pub bytes: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct Cache {
 pub struct Machine {
     /// Processors, by what they share: those of a node side by side, in it those of a cache, of a core.
     pub pus: Vec<Pu>,
-    /// Memory of the NUMA nodes in bytes; 0 where that is not known.
+    /// Memory of the NUMA nodes in bytes; 0 if that is not known.
     pub nodes: BTreeMap<u32, u64>,
     /// The last-level caches.
     pub caches: BTreeMap<u32, Cache>,
@@ -89,7 +89,7 @@ fn distinct(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
     numbers
 }
 
-/// Why the machine is unknown, or a thread is not bound.
+/// The reason why the machine is unknown, or a thread is not bound.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
     /// This build cannot read machines.

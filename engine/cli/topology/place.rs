@@ -1,8 +1,8 @@
-//! Which processors does each worker of a rank get?
+//! The processors of each worker of a rank.
 //!
-//! Ranks that a launcher gave different processors stay within theirs. Ranks of one host with the same processors
-//! deal these out among themselves. In a rank's share workers are evenly_spaced evenly, so that fewer workers than
-//! cores have more cache and memory each.
+//! Ranks with different processors from a launcher stay within theirs. Ranks of one host with the same
+//! processors divide these among themselves. In a rank's share, workers are spaced evenly, so that fewer
+//! workers than cores have more cache and memory each.
 
 use super::{Machine, Pu, PuSet};
 use inselberg_tasks::Seat;
@@ -16,10 +16,10 @@ pub enum Pin {
     /// Not at all.
     #[default]
     None,
-    /// Each to a core of its own, and to a hardware thread where there are more of them than cores.
+    /// Each to its own core, or to a hardware thread if there are more workers than cores.
     Cores,
-    /// Ranks over NUMA nodes, then each worker to a core of its own in its node, and to the whole node where
-    /// there are more of them than cores.
+    /// Ranks over NUMA nodes, then each worker to its own core in its node, or to the whole node if there are
+    /// more workers than cores.
     Numa,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Pin {
 pub struct Asked<'a> {
     /// How threads are pinned.
     pub pin: Pin,
-    /// How many workers; `None`: one a core of the rank's share, or one a processor where nothing is pinned.
+    /// Number of workers; `None`: one per core of the rank's share, or one per processor without pinning.
     pub n_workers: Option<usize>,
     /// The processors that each rank of this host may use, rank by rank.
     pub allowed: &'a [PuSet],
@@ -51,9 +51,9 @@ pub struct Asked<'a> {
 pub struct WorkerPlace {
     /// The processors that it may use.
     pub pus: PuSet,
-    /// The NUMA node that they are on; none if on several.
+    /// Their NUMA node; `None` if they are on several.
     pub node: Option<u32>,
-    /// Their last-level cache; none if that is not known, or several.
+    /// Their last-level cache; `None` if it is not known, or if there are several.
     pub cache: Option<u32>,
 }
 
@@ -66,8 +66,8 @@ pub struct Placement {
     pub workers: Vec<WorkerPlace>,
 }
 
-/// The processors of a rank and of each of its workers. None of them is without a processor, unless the rank may
-/// use none of the machine.
+/// The processors of a rank and of each of its workers. Each worker has a processor, unless the rank may use
+/// none of the machine.
 ///
 /// # Panics
 /// If there is no such local rank.
@@ -96,7 +96,7 @@ pub fn place(machine: &Machine, asked: Asked<'_>) -> Placement {
 }
 
 impl Placement {
-    /// The seats of the workers, by what they share.
+    /// The seats of the workers: their caches and nodes.
     pub fn seats(&self) -> Vec<Seat> {
         self.workers.iter().map(WorkerPlace::seat).collect()
     }
@@ -111,14 +111,14 @@ impl WorkerPlace {
         Self { pus: pus.iter().map(|pu| pu.index).collect(), node, cache }
     }
 
-    /// Where nothing is known, one cache a node; and one node.
+    /// If nothing is known, there are one node and one cache.
     fn seat(&self) -> Seat {
         let node = self.node.unwrap_or(0);
         Seat { cache: self.cache.unwrap_or(u32::MAX - node), node }
     }
 }
 
-/// Runs of processors that share something; these lie side by side.
+/// Runs of processors that share something; they are consecutive.
 fn groups(pus: &[Pu], what: impl Fn(&Pu) -> u32) -> Vec<&[Pu]> {
     pus.chunk_by(|a, b| what(a) == what(b)).collect()
 }
@@ -134,7 +134,8 @@ fn part_of_cores(pus: &[Pu], k: usize, n: usize) -> Vec<Pu> {
     part(&groups(pus, |pu| pu.core), k, n).concat()
 }
 
-/// As many whole nodes for each rank, or where there are more ranks, ranks of a node divide its cores.
+/// Equal numbers of whole nodes for each rank; if there are more ranks than nodes, the ranks of a node divide
+/// its cores.
 fn part_of_nodes(pus: &[Pu], k: usize, n: usize) -> Vec<Pu> {
     let nodes = groups(pus, |pu| pu.node);
     if n <= nodes.len() {
@@ -145,7 +146,7 @@ fn part_of_nodes(pus: &[Pu], k: usize, n: usize) -> Vec<Pu> {
     nodes.get(node_of(k)).map_or(Vec::new(), |node| part_of_cores(node, mates(0..k), mates(0..n)))
 }
 
-/// `n` of the items, evenly evenly_spaced.
+/// `n` of the items, evenly spaced.
 fn evenly_spaced<'a, T: Copy>(items: &'a [T], n: usize) -> impl Iterator<Item = T> + 'a {
     (0..n).map(move |i| items[i * items.len() / n])
 }

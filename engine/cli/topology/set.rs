@@ -15,28 +15,28 @@ impl PuSet {
         self.0.contains(&index)
     }
 
-    /// How many processors.
+    /// Number of processors.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Rising.
+    /// The processors, rising.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.iter().copied()
     }
 
-    /// What is in either.
+    /// The union.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         self.0.union(&other.0).copied().collect()
     }
 
-    /// What is in both.
+    /// The intersection.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         self.0.intersection(&other.0).copied().collect()

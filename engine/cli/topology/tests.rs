@@ -1,9 +1,10 @@
-//! Placement and complaints on machines that are not there.
+//! Placement and problems on imaginary machines.
 
 use super::*;
 
-/// Nodes of so many cores each with hardware threads, one L3 a node. Numbered as `interleaved` says: the second
-/// hardware threads after all cores, as most systems do, or side by side.
+/// A machine of `n_nodes` nodes, with `n_cores` cores per node, `n_smt` hardware threads per core and one
+/// L3 per node. If `interleaved`, the second hardware threads are numbered after all cores, as on most
+/// systems; else next to the first ones.
 fn machine(n_nodes: u32, n_cores: u32, n_smt: u32, interleaved: bool) -> Machine {
     let mut machine = Machine::default();
     for node in 0..n_nodes {

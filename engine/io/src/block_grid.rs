@@ -4,7 +4,8 @@ use crate::{Header, ReadError, ReadResult, StaticName, Units};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// How much the sides of a cell may differ, relative to each other. Some codes write ends of boxes in single precision.
+/// How much the sides of a cell may differ, relative to each other. Some codes write the corners of boxes in
+/// single precision.
 const TOLERANCE: f64 = 1e-6;
 /// No level is deeper.
 const DEEPEST: u32 = 29;
@@ -18,12 +19,12 @@ pub(crate) struct RootGrid {
     pub size: [u32; 3],
     /// Side of a cell.
     pub side: f64,
-    /// The level of the mesh to which its cells belong: so often 2 divides the numbers of cells along all axes.
+    /// The level of its cells in the mesh: the power of 2 that divides the numbers of cells along all axes.
     pub level: u8,
 }
 
 impl RootGrid {
-    /// A grid of so many cells between two corners. `path` is for messages.
+    /// A grid with `cells` cells along each axis between two corners. `path` is for messages.
     ///
     /// # Errors
     /// The corners are out of order, or the cells are not cubes.
@@ -51,7 +52,7 @@ impl RootGrid {
         Self { origin, size, side, level }
     }
 
-    /// Checks that cells may be so many levels above those of the grid.
+    /// Checks that cells may be `up` levels finer than those of the grid.
     ///
     /// # Errors
     /// They would be too deep.

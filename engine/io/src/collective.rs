@@ -7,7 +7,7 @@ use inselberg_comm::{Comm, Rank};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// Collective: opens the snapshot at `path`; see [`crate::open`]. Rank 0 alone reads what that takes.
+/// Collective: opens the snapshot at `path`; see [`crate::open`]. Only rank 0 reads headers.
 ///
 /// # Errors
 /// As for [`crate::open`], on all ranks; and when a rank is lost.
@@ -15,8 +15,8 @@ pub fn open(path: &Path, comm: &Comm) -> Result<Box<dyn Snapshot>, AgreeError<Re
     Ok(open_from(&shared(comm, || read_headers(path))?))
 }
 
-/// Collective: opens the files of one input; see [`crate::particles::open_particles`]. Rank 0 alone reads what that
-/// takes.
+/// Collective: opens the files of one input; see [`crate::particles::open_particles`]. Only rank 0 reads
+/// headers.
 ///
 /// # Errors
 /// As for [`crate::particles::open_particles`], on all ranks; and when a rank is lost.

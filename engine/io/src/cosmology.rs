@@ -1,6 +1,7 @@
-//! How does the universe of a run expand, and how dense is it?
+//! The expansion and the mean densities of the universe of a run.
 //!
-//! A run may state its Hubble rate and its critical density: these count. Otherwise both follow from the density parameters:
+//! If a run states its Hubble rate and its critical density, these are used. Otherwise both follow from the
+//! density parameters:
 //!
 //! ```text
 //!     H² / H0² = (Ω_m + Ω_ν) a⁻³ + Ω_k a⁻² + Ω_r a⁻⁴ + Ω_Λ a^(-3 (1 + w0 + wa)) exp(-3 wa (1 - a))
@@ -18,10 +19,12 @@ pub const NEWTON: f64 = 6.6743e-8;
 /// 100 km/s/Mpc in 1/s.
 pub const HUBBLE_100: f64 = 3.240_779_29e-18;
 
-/// By how much a stated value may differ from the one that follows from others. Constants of codes differ by less.
+/// How much a stated value may differ from the one that follows from others. Constants of codes differ by
+/// less.
 const ROUNDING: f64 = 0.01;
 
-/// Expansion factor, density parameters today, and what the run states of its expansion; `None` in [`Header`](crate::Header)
+/// Expansion factor, density parameters today, and the expansion that the run states; `None` in
+/// [`Header`](crate::Header)
 /// for non-cosmological outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cosmology {
@@ -45,15 +48,15 @@ pub struct Cosmology {
     pub w0: f64,
     /// The part of that which changes with the expansion.
     pub wa: f64,
-    /// The Hubble rate at the expansion factor in 1/s, where the run states it.
+    /// The Hubble rate at the expansion factor in 1/s, if the run states it.
     pub hubble: Option<f64>,
-    /// The critical density at the expansion factor in g/cm³, where the run states it.
+    /// The critical density at the expansion factor in g/cm³, if the run states it.
     pub critical: Option<f64>,
-    /// Those of w0, wa, `omega_r` and `omega_nu` that nobody states.
+    /// Those of w0, wa, `omega_r` and `omega_nu` that are not stated.
     pub assumed: Vec<String>,
 }
 
-/// Matter alone, today, with 100 km/s/Mpc. A cosmological constant has w0 = -1 and wa = 0.
+/// Only matter, today, with 100 km/s/Mpc. A cosmological constant has w0 = -1 and wa = 0.
 impl Default for Cosmology {
     fn default() -> Self {
         Self {
@@ -75,8 +78,8 @@ impl Default for Cosmology {
 }
 
 impl Cosmology {
-    /// Of the attributes of a catalogue; `None` where it has no cosmology. Catalogues of older versions state fewer parameters:
-    /// the rest is as usual.
+    /// The cosmology in the attributes of a catalogue; `None` without one. Catalogues of older versions state
+    /// fewer parameters; the others have their usual values.
     pub fn from_attributes(real: impl Fn(&str) -> Option<f64>) -> Option<Self> {
         let usual = Self::default();
         let or_usual = |name: &str, usual: f64| real(name).unwrap_or(usual);
@@ -155,7 +158,7 @@ impl Cosmology {
         }
     }
 
-    /// Where what the run states contradicts itself by more than rounding, in one line: the stated values count.
+    /// The contradictions among stated values beyond rounding, in one line. The stated values are used.
     pub fn contradiction(&self) -> Option<String> {
         let by_omegas = self.hubble_rate_at(self.aexp);
         if let Some(stated) = self.hubble.filter(|stated| !is_rounding(*stated, by_omegas)) {
@@ -172,7 +175,7 @@ impl Cosmology {
         Some(format!("{both}; the stated density counts for spheres, the rate for energies"))
     }
 
-    /// What is assumed of it, in one line; `None` where nothing is.
+    /// The assumed parameters, in one line; `None` without any.
     pub fn assumption(&self) -> Option<String> {
         let of = |name: &String| format!("{name} = {}", self.extra(name));
         let all: Vec<String> = self.assumed.iter().map(of).collect();
@@ -190,8 +193,8 @@ impl Cosmology {
         }
     }
 
-    /// With what an input states of the extra parameters, else with what the caller gives, else with the values of
-    /// [`Cosmology::default`], which then are assumed. `self` has the other parameters.
+    /// Adds the extra parameters: those that the input states, else those that the caller gives, else those
+    /// of [`Cosmology::default`], which are then assumed. `self` has the other parameters.
     ///
     /// # Errors
     /// The input at `path` states a value that the caller gives.

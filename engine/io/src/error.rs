@@ -73,7 +73,7 @@ pub enum ReadError {
         /// Its size.
         bytes: usize,
     },
-    /// A plain array of two axes that is not said to be an image.
+    /// A plain array of two axes that is not marked as an image.
     #[error("{}: shape {shape:?}: two axes; expected three, positions of shape (N, 3), or pixels of an image", path.display())]
     TwoAxes {
         /// The file.
@@ -93,13 +93,13 @@ pub enum ReadError {
         /// Why it cannot be used.
         problem: String,
     },
-    /// A problem of a part of the input, found with its headers. It counts since that part is needed.
+    /// A problem of a part of the input, found with its headers. It is an error because that part is needed.
     #[error("{problem}")]
     Deferred {
         /// The message: where, what, and what was expected.
         problem: String,
     },
-    /// Blocks without labels that may be two things.
+    /// Blocks without labels whose meaning is not unique.
     #[error(
         "{}: the blocks from byte {offset} on may be masses or two blocks of integers and then masses, by lengths and values; expected the order of the blocks",
         path.display()
@@ -146,7 +146,7 @@ impl ReadError {
         Self::Particle { path, id, position, mass }
     }
 
-    /// The default `name` has nothing to stand in for.
+    /// The default `name` is not needed.
     pub fn unused_default(path: &Path, name: &'static str, value: f64, problem: impl Into<String>) -> Self {
         Self::UnusedDefault { path: path.into(), name, value, problem: problem.into() }
     }

@@ -1,4 +1,4 @@
-//! Values for what an input of cells may leave open.
+//! Values for facts that an input of cells may not state.
 
 use crate::params;
 
@@ -6,7 +6,7 @@ use crate::{ExtraCosmology, ReadError, ReadResult};
 use std::path::Path;
 
 params! {
-    /// Values for what an input of cells does not state. None of them replaces a stated value.
+    /// Values for facts that an input of cells does not state. They never replace a stated value.
     pub struct FieldDefaults of "cells" {
         /// Periodic axes of an input that does not state them: xyz, some of these letters, or none.
         ///
@@ -37,8 +37,8 @@ params! {
             "three finite numbers, as in -0.5,-0.5,0",
         ).topic(Topic::Cells).example("-0.5,-0.5,-0.5");
         /// Names of the hydro variables of a RAMSES output without a descriptor, in their order.
-        ///
-        /// As many as the hydro files have. With 11 or more, gas with and without a magnetic field look alike, so properties of gas
+        /// One name per variable of the hydro files. With 11 or more, gas with and without a magnetic field
+        /// look alike, so properties of gas
         /// and unbinding need them. RAMSES's names are density, velocity_x, pressure, B_x_left, B_x_right and so on.
         pub hydro_names: Option<Vec<String>> = None, "hydro_names" = of_whole(
             ParamKind::Text("NAME,..."),
@@ -129,7 +129,7 @@ impl FieldDefaults {
         }
     }
 
-    /// Checks that the input is not said to be an image.
+    /// Checks that the input is not marked as an image.
     ///
     /// # Errors
     /// It is.
@@ -141,7 +141,7 @@ impl FieldDefaults {
         Err(ReadError::absent(path, format!("{problem}; expected a plain array of two axes, x and y")))
     }
 
-    /// Checks that nothing is given that an image of two axes lacks.
+    /// Checks that no value is given that an image of two axes cannot have.
     ///
     /// # Errors
     /// Something is.

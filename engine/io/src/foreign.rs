@@ -1,6 +1,7 @@
 //! Is a file the catalogue of another finder, or the output of a code that is not read?
 //!
-//! Such a file is named, so that the message says what it is and not which detail of a snapshot it lacks. Each row of the table has
+//! Such a file is recognised, so that the message names its format instead of a missing detail of a snapshot.
+//! Each row of the table has
 //! a marker that the documentation or the writer of the code fixes.
 
 use crate::{ReadError, input_file};
@@ -10,27 +11,27 @@ use std::path::Path;
 #[cfg(feature = "hdf5")]
 use crate::hdf5_file::Hdf5File;
 
-/// A catalogue of this program, which is none of particles or cells.
+/// A catalogue of this program, which is not an input of particles or cells.
 const OWN: &str = "a catalogue of inselberg";
 
-/// A format that is known and not read.
+/// A format that is recognised but not read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ForeignFormat {
-    /// What a file of it is, with its article.
+    /// The words for a file of this format, with an article.
     pub name: &'static str,
-    /// What its users can give in place of it, if anything special.
+    /// The input that its users can give instead, if there is one.
     instead: Option<&'static str>,
     marker: Marker,
 }
 
-/// How files of a format are recognised.
+/// The mark of files of a format.
 #[derive(Debug, PartialEq, Eq)]
 enum Marker {
     /// Their first bytes.
     Start(&'static [u8]),
     /// A text that stands within the first bytes.
     Within(&'static str),
-    /// An attribute of a group, and its text if it has a certain one.
+    /// An attribute of a group, and its text if that is fixed.
     Attribute(&'static str, &'static str, Option<&'static str>),
     /// Links that all exist in an HDF5 file.
     Links(&'static [&'static str]),
@@ -45,7 +46,7 @@ const fn row(name: &'static str, marker: Marker) -> ForeignFormat {
     ForeignFormat { name, instead: None, marker }
 }
 
-/// An output of cells that no reader takes.
+/// An output of cells that no reader supports.
 const fn cells(name: &'static str, marker: Marker) -> ForeignFormat {
     ForeignFormat { name, instead: Some("cells on one grid, as an HDF5 dataset or a .npy array"), marker }
 }
@@ -93,7 +94,8 @@ const FORMATS: &[ForeignFormat] = &[
     row("a file of HACC's GenericIO", Marker::Start(b"HACC01B\0")),
 ];
 
-/// What the file or folder at `path` is, if it is in the table. It never fails: what cannot be read is none of them.
+/// The format of the file or folder at `path`, if it is in the table. It never fails: unreadable files have
+/// none of these formats.
 pub fn of_path(path: &Path) -> Option<&'static ForeignFormat> {
     if path.is_dir() {
         return of_folder(path);
@@ -108,7 +110,7 @@ pub fn of_path(path: &Path) -> Option<&'static ForeignFormat> {
     of_bytes.or_else(|| of_hdf5(path, &start))
 }
 
-/// The refusal of what is in the table. `known` gives what is expected if the format has no way of its own.
+/// The refusal of a format in the table. `known` lists the expected formats, if this one has no way out.
 pub(crate) fn refusal(path: &Path, known: impl Fn() -> String) -> Option<ReadError> {
     let ForeignFormat { name, instead, .. } = of_path(path)?;
     let expected = instead.map_or_else(known, str::to_string);

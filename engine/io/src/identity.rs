@@ -1,8 +1,9 @@
-//! Is an input the same as before? Its place, and the names, sizes and times of its files say so. Nothing is read.
+//! The identity of an input, to find out whether it has changed: its path, and the names, sizes and times of
+//! its files. Nothing is read.
 //!
-//! - A RAMSES output: the files of the simulation in its folder and in its I/O groups. Results that were written beside them do
-//!   not count.
-//! - A plotfile of AMReX: its `Header`, and the files of the folders in it. Results that were written beside `Header` do not
+//! - A RAMSES output: the files of the simulation in its folder and in its I/O groups. Results in the same
+//!   folder do not count.
+//! - A plotfile of AMReX: its `Header`, and the files of the folders in it. Results next to `Header` do not
 //!   count.
 //! - A file: itself, and the numbered files of the same name, `snap_080.hdf5` with all `snap_080.*.hdf5`.
 

@@ -1,4 +1,4 @@
-//! Input files: regular ones only, so that no read waits for another program.
+//! Input files: only regular ones, so that no read waits for another program.
 
 use std::fs::{self, File, FileType};
 use std::io::{Error, ErrorKind, Read, Result};

@@ -12,14 +12,16 @@ pub struct LeafBlock {
     pub corner: [u32; 3],
     /// Cells along each axis.
     pub size: [u32; 3],
-    /// Which cells are not leaves, x fastest: finer blocks replace them, or they have no value. Empty where all are.
+    /// Which cells are not leaves, x fastest: finer blocks replace them, or they have no value. Empty if all
+    /// are leaves.
     pub covered: Vec<bool>,
     /// One list per requested field, in the order of the request: a value per cell, x fastest.
     pub values: Vec<Vec<f64>>,
 }
 
 impl LeafBlock {
-    /// The leaves as octs, in place of what `octs` held. Absent cells have a set bit in `split` and the value 0; octs
+    /// Replaces the content of `octs` by the leaves as octs. Absent cells have a set bit in `split` and the
+    /// value 0; octs
     /// without a leaf are left out.
     pub fn to_octs(&self, octs: &mut OctBlock) {
         octs.level = self.level;
@@ -59,7 +61,8 @@ impl LeafBlock {
     }
 }
 
-/// The position of an oct in a block of so many cells along each axis, in octs. They are numbered with x fastest.
+/// The position of `oct` in a block with `size` cells along each axis, in octs. Octs are numbered with
+/// x fastest.
 #[inline]
 pub fn oct_of_block(size: [u32; 3], oct: usize) -> [u32; 3] {
     let [x, y, _] = size.map(|n| n as usize / 2);

@@ -25,8 +25,8 @@ pub(crate) trait LeafSource {
     fn read(&mut self, tile: &Tile, field: usize, to: &mut Vec<f64>) -> ReadResult<()>;
 }
 
-/// Streams the octs of a block with `n_fields` values per cell. With `nan_is_absent` cells are absent where a value is not a
-/// number.
+/// Streams the octs of a block with `n_fields` values per cell. With `nan_is_absent`, cells with NaN are
+/// absent.
 ///
 /// # Errors
 /// A value cannot be read. The error of `sink` ends the stream.
@@ -65,7 +65,7 @@ pub(crate) fn stream(
     Ok(())
 }
 
-/// So many leaves of one level, as [`Snapshot::count_leaves`](crate::Snapshot::count_leaves) counts them.
+/// The counts of [`Snapshot::count_leaves`](crate::Snapshot::count_leaves) for `n` leaves, all of this level.
 pub(crate) fn count_of(level: u8, n: u64) -> Vec<u64> {
     let mut counts = vec![0; usize::from(level)];
     counts.push(n);

@@ -5,7 +5,7 @@ use crate::{ReadError, ReadResult, input_file};
 use std::io::Read;
 use std::path::Path;
 
-/// No header of a plain array is longer.
+/// The greatest length of a header of a plain array.
 const LONGEST_HEADER: usize = 1 << 16;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
@@ -23,7 +23,7 @@ impl NpyText {
     /// Reads the header of `path`.
     ///
     /// # Errors
-    /// The file cannot be read or is no NumPy file.
+    /// The file cannot be read or is not a NumPy file.
     pub fn read(path: &Path) -> ReadResult<Self> {
         let mut file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
         let size = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?.len();
@@ -33,7 +33,7 @@ impl NpyText {
     /// Reads the header at the beginning of `size` bytes. `path` is for messages.
     ///
     /// # Errors
-    /// The bytes cannot be read or are no NumPy file.
+    /// The bytes cannot be read or are not a NumPy file.
     pub fn read_from(path: &Path, file: &mut impl Read, size: u64) -> ReadResult<Self> {
         let mut start = [0; 8];
         take(path, file, &mut start)?;
@@ -77,7 +77,7 @@ pub(crate) fn value_of(text: &str, key: &str) -> Option<String> {
     Some(value[..end].trim().into())
 }
 
-/// The sizes of the array along its axes, by the text of a header; `None` if they are not sound.
+/// The sizes of the array along its axes, by the text of a header; `None` if they are invalid.
 pub(crate) fn shape_of(text: &str) -> Option<Vec<u64>> {
     let shape = value_of(text, "shape")?;
     let words = shape.trim_matches(['(', ')']).split(',').map(str::trim).filter(|word| !word.is_empty());
@@ -99,7 +99,7 @@ pub(crate) fn is_fortran(path: &Path, text: &str) -> ReadResult<bool> {
 /// The type of the values.
 ///
 /// # Errors
-/// They are no reals of 4 or 8 bytes and no integers of 1 to 8.
+/// They are neither reals of 4 or 8 bytes nor integers of 1 to 8.
 pub(crate) fn number_format(path: &Path, text: &str) -> ReadResult<RealFormat> {
     let descr = value_of(text, "descr").map(|v| v.trim_matches(['\'', '"']).to_string()).unwrap_or_default();
     format_of(&descr)

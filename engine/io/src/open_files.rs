@@ -1,7 +1,7 @@
 //! Limits the files that are open at the same time, over all ranks and threads of the process.
 //!
-//! The limit is a static because the system limits open files per process: libraries, ranks and readers that know nothing of
-//! each other share it. It holds no state of a run.
+//! The limit is a static because the system limits open files per process: independent libraries, ranks and
+//! readers share it. It holds no state of a run.
 
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 

@@ -26,7 +26,7 @@ pub struct Header {
     /// The format's name, as `inselberg info` prints it.
     #[serde(deserialize_with = "facts::name")]
     pub format: StaticName,
-    /// Output number, where the format has one.
+    /// Output number, if the format has one.
     pub number: Option<u32>,
     /// Time in code units.
     pub time: f64,
@@ -40,13 +40,13 @@ pub struct Header {
     pub coarse: [u32; 3],
     /// Which axes wrap around.
     pub periodic: [bool; 3],
-    /// Coarsest level at which cells stay leaves everywhere (RAMSES's levelmin).
+    /// The coarsest level that may have leaves (RAMSES's levelmin).
     pub levelmin: u8,
     /// Deepest level the output may hold.
     pub levelmax: u8,
     /// Physical scales.
     pub units: Units,
-    /// Cosmological parameters, where the output has them.
+    /// Cosmological parameters, if the output has them.
     pub cosmology: Option<Cosmology>,
     /// Number of independent pieces that [`Snapshot::octs`] and [`Snapshot::particles`] take.
     pub n_pieces: usize,
@@ -109,7 +109,7 @@ pub enum Family {
     Cloud,
     /// Stellar debris.
     Debris,
-    /// Anything else massive.
+    /// Any other particles with a mass.
     Other,
     /// Massless gas, star or other tracers.
     Tracer,
@@ -127,7 +127,7 @@ pub struct ParticleBlock {
     pub velocity: Vec<[f64; 3]>,
     /// Masses in code units.
     pub mass: Vec<f64>,
-    /// Identities. They have 64 bits without a sign: here those from 2^63 on are negative.
+    /// Identities: unsigned numbers of 64 bits; those from 2^63 on are negative here.
     pub id: Vec<i64>,
     /// Families.
     pub family: Vec<Family>,
@@ -153,7 +153,7 @@ impl Every {
     /// All blocks.
     pub const ALL: Self = Self { first: 0, step: 1 };
 
-    /// A counter that is asked once per block.
+    /// A counter that is called once per block.
     pub fn counted(self) -> Counted {
         Counted { blocks: self, n: 0 }
     }
@@ -180,7 +180,7 @@ pub trait Snapshot: Send + Sync {
     /// Whether it has particles.
     fn has_particles(&self) -> bool;
 
-    /// Whether its octs are those of a whole octree, split cells and all. Block-structured codes have leaves alone: their
+    /// Whether its octs form a whole octree, with split cells. Block-structured codes have only leaves: their
     /// octs are the leaves of [`LeafBlock`](crate::LeafBlock)s, from level 0 on, and an oct may come in several parts.
     fn is_octree(&self) -> bool {
         true
@@ -191,35 +191,37 @@ pub trait Snapshot: Send + Sync {
         true
     }
 
-    /// What catalogues should keep of its header beside [`Snapshot::header`]: coordinates, unit and beam of a FITS image. An
+    /// Attributes for catalogues in addition to [`Snapshot::header`]: coordinates, unit and beam of a FITS
+    /// image. An
     /// attribute `dimensions` of 2 says that its cells are the pixels of one plane.
     fn attributes(&self) -> Vec<(String, Attribute)> {
         Vec::new()
     }
 
-    /// The ratio of specific heats of its gas, where it states one above 1.
+    /// The ratio of specific heats of its gas, if it states one above 1.
     fn adiabatic_index(&self) -> Option<f64> {
         None
     }
 
-    /// What a user may not expect of it: what is taken for granted that no statement says, and what it leaves out. A sentence each.
+    /// Notes for users about it: assumptions without a statement, and omissions. A sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Why it is not known which of its fields are the pressure and the magnetic field of its gas; `None` where it is, or it has
-    /// no gas.
+    /// The reason why the pressure and the magnetic field of its gas are not known among its fields; `None`
+    /// if they are known, or without gas.
     fn unclear_gas(&self) -> Option<String> {
         None
     }
 
-    /// The gravitational softening of the particles of a family in code lengths, as in a Plummer sphere, where it states one.
+    /// The gravitational softening of the particles of a family in code lengths, as in a Plummer sphere, if
+    /// it states one.
     fn softening(&self, _family: Family) -> Option<f64> {
         None
     }
 
-    /// The dark matter that its particles leave out, as a snapshot without cells: types of heavy particles around a zoom. `None`
-    /// where there is none.
+    /// For a snapshot without cells: the dark matter that its particles leave out, which are types of heavy
+    /// particles around a zoom. `None` if there is none.
     fn left_out_dark_matter(&self) -> Option<Box<dyn Snapshot>> {
         None
     }
@@ -230,14 +232,15 @@ pub trait Snapshot: Send + Sync {
         format!("{what} of piece {} of {}", piece + 1, self.header().n_pieces).into()
     }
 
-    /// Number of octs in `piece`, by level of their cells. In a snapshot of leaves alone: an eighth of
+    /// Number of octs in `piece`, by level of their cells. In a snapshot with only leaves: an eighth of
     /// [`Snapshot::count_leaves`].
     ///
     /// # Errors
     /// The headers of the piece cannot be read or contradict the size of the file.
     fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>>;
 
-    /// Number of leaves in `piece`, by level, in a snapshot of leaves alone; masked cells may count. Empty for an octree,
+    /// Number of leaves in `piece`, by level, in a snapshot with only leaves; masked cells may count. Empty
+    /// for an octree,
     /// where finer octs may be in other pieces.
     ///
     /// # Errors
@@ -311,7 +314,8 @@ pub struct Reader {
     pub name: &'static str,
     /// A description of its paths for messages.
     pub looks: &'static str,
-    /// Whether `path` looks like this format, with these values for what it does not state; must be cheap and must not fail.
+    /// Whether `path` looks like this format, with these values for facts that it does not state; must be
+    /// cheap and must not fail.
     pub recognises: fn(&Path, &FieldDefaults) -> bool,
     /// Reads and checks the headers that opening needs.
     pub read_headers: fn(&Path, &FieldDefaults) -> ReadResult<Vec<u8>>,

@@ -1,6 +1,6 @@
 //! A file with reads at any offset.
 //!
-//! Files are not mapped into memory: reading a mapped file that became shorter ends the process.
+//! Files are not mapped into memory: reading a mapped file that was truncated ends the process.
 
 use crate::input_file;
 use crate::{ReadError, ReadResult};

@@ -12,7 +12,7 @@ pub(crate) enum NumberKind {
     F32,
     /// A real of 8 bytes.
     F64,
-    /// An integer of so many bytes: 1, 2, 4 or 8; signed or not.
+    /// An integer of 1, 2, 4 or 8 bytes; signed or not.
     Integer { bytes: u8, signed: bool },
 }
 

@@ -1,4 +1,4 @@
-//! The cells of a program: where are they?
+//! The cells of a program: their levels and positions.
 
 use crate::chunks::chunks;
 use crate::column::{Column, VectorColumn};
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The box that cells or particles are in.
+/// The box that contains cells or particles.
 ///
 /// A cell of level l has the side `side / 2^l`; the box holds `coarse[a] * 2^l` of them along axis a.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,31 +37,31 @@ impl Geometry {
         Self { side, coarse: [1; 3], periodic: [true; 3], time: 0.0, units: None, cosmology: None }
     }
 
-    /// With so many level-0 cells along each axis.
+    /// Sets the number of level-0 cells along each axis.
     #[must_use]
     pub fn coarse(self, coarse: [u32; 3]) -> Self {
         Self { coarse, ..self }
     }
 
-    /// With these axes periodic. A wall closes the others; nothing lies beyond it.
+    /// Makes these axes periodic. The others end at walls, with nothing beyond.
     #[must_use]
     pub fn periodic(self, periodic: [bool; 3]) -> Self {
         Self { periodic, ..self }
     }
 
-    /// With a time, which goes into catalogues.
+    /// Sets the time, for catalogues.
     #[must_use]
     pub fn time(self, time: f64) -> Self {
         Self { time, ..self }
     }
 
-    /// With units, which go into catalogues.
+    /// Sets the units, for catalogues.
     #[must_use]
     pub fn units(self, units: Units) -> Self {
         Self { units: Some(units), ..self }
     }
 
-    /// With a cosmology, which goes into catalogues.
+    /// Sets the cosmology, for catalogues.
     #[must_use]
     pub fn cosmology(self, cosmology: Cosmology) -> Self {
         Self { cosmology: Some(cosmology), ..self }
@@ -89,7 +89,8 @@ impl Geometry {
         Ok(())
     }
 
-    /// The part of the box that so many leaves of each level cover. Exactly 1 where they cover all of it.
+    /// The part of the box that leaves cover, from their number on each level. Exactly 1 if they cover all of
+    /// it.
     pub(crate) fn coverage(&self, leaves_by_level: &[u64]) -> f64 {
         // In cells of the deepest level, which are integers.
         let deepest = leaves_by_level.iter().rposition(|n| *n > 0).map_or(0, |level| level as u32);
@@ -151,8 +152,8 @@ impl Cells {
     /// Leaves: of each its level, and its position on the grid of that level. Coarser and finer leaves may touch at any
     /// difference of levels.
     ///
-    /// Leaves that are not denser than the density threshold may be left out. Where one touches a peak, refined positions
-    /// take the threshold for its density.
+    /// Leaves that are not denser than the density threshold may be left out. If a missing leaf touches a
+    /// peak, refined positions use the threshold as its density.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] if the columns differ in length or hold other numbers than integers;
@@ -167,15 +168,16 @@ impl Cells {
         Ok(Self { geometry: Arc::new(geometry), given: Arc::new(GivenCells::Leaves { level, position }) })
     }
 
-    /// Octs: blocks of 2x2x2 cells, as RAMSES keeps them. Of each oct the level of its cells (1 or more), its position on the
-    /// grid of the level above, and a mask: bit c is set where cell c is split into an oct of the next level. Cell c of an
+    /// Octs: blocks of 2x2x2 cells, as RAMSES keeps them. Each oct has the level of its cells (1 or more),
+    /// its position on the grid of the level above, and a mask: bit c is set if cell c is split into an oct
+    /// of the next level. Cell c of an
     /// oct is at `2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1)`. Over all ranks, octs are those of a whole octree.
     ///
     /// Values and labels have eight entries per oct, in the order of c. Split cells have values as well; refined positions
     /// use them.
     ///
     /// # Errors
-    /// As [`Self::from_leaves`]. Octs that are no octree are found when an engine builds the mesh.
+    /// As [`Self::from_leaves`]. Octs that do not form an octree are found when an engine builds the mesh.
     pub fn from_octs<'a>(
         geometry: Geometry,
         levels: impl Into<Column<'a>>,
@@ -196,9 +198,10 @@ impl Cells {
     /// Blocks of `size` leaves along each axis, as AMReX, Athena++ or Parthenon keep them. Of each block its level and the
     /// position of its lowest cell on the grid of that level. Sizes and positions are even; levels are 1 or more.
     ///
-    /// Values and labels lie block after block, within a block x fastest. In `covered`, as long as these, flags other than 0
+    /// Values and labels are stored block by block, with x fastest within a block. In `covered`, as long as
+    /// these, flags other than 0
     /// mark cells that finer blocks replace: their values are not used, and they get no label. Cells are covered by
-    /// whole octs of 2x2x2. An empty column: none is covered.
+    /// whole octs of 2x2x2. With an empty column, no cell is covered.
     ///
     /// # Errors
     /// As [`Self::from_leaves`].
@@ -369,30 +372,30 @@ impl<'a> CellFields<'a> {
         Self { density: density.into(), velocity: None, mass_density: None, name: "density" }
     }
 
-    /// With velocities: clumps then have mean velocities.
+    /// Adds velocities: clumps then have mean velocities.
     #[must_use]
     pub fn velocity(self, velocity: impl Into<VectorColumn<'a>>) -> Self {
         Self { velocity: Some(velocity.into()), ..self }
     }
 
-    /// With a mass density, where the segmented field is something else. Masses and centres then come from it.
+    /// Adds a mass density, if the segmented field is something else. Masses and centres then come from it.
     #[must_use]
     pub fn mass_density(self, density: impl Into<Column<'a>>) -> Self {
         Self { mass_density: Some(density.into()), ..self }
     }
 
-    /// With a name of the segmented field for catalogues; else `density`.
+    /// Sets the name of the segmented field for catalogues; `density` by default.
     #[must_use]
     pub fn name(self, name: &'a str) -> Self {
         Self { name, ..self }
     }
 
-    /// With densities that are lifted ([`crate::phew::below_zero`]). Masses stay those of the given ones.
+    /// Lifts the densities ([`crate::phew::below_zero`]). Masses stay those of the given densities.
     pub(crate) fn with_lifted(self, lifted: &'a Vec<f64>) -> Self {
         Self { mass_density: self.mass_density.or(Some(self.density)), density: lifted.into(), ..self }
     }
 
-    /// Which fields there are, the same on all ranks.
+    /// Which fields are given, the same on all ranks.
     pub(crate) fn kinds(&self) -> (&str, bool, bool) {
         (self.name, self.velocity.is_some(), self.mass_density.is_some())
     }

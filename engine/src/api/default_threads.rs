@@ -1,4 +1,4 @@
-//! How many threads does an engine take when nobody says it?
+//! How many threads does an engine use by default?
 //!
 //! The processors that this process may use, shared evenly with the other ranks of its host that may use them too:
 //!
@@ -23,16 +23,16 @@ pub fn default_threads(comm: &Comm) -> Result<usize, CommError> {
             all.iter().filter(|text| own.meets(&Allowed::from_text(text))).count()
         }
     };
-    // A system that does not tell has one processor that is certain.
+    // If the system does not report processors, only one is certain.
     let n = std::thread::available_parallelism().map_or(1, usize::from);
     Ok((n / n_sharing.max(1)).max(1))
 }
 
-/// The processors that a process may use, as Linux tells it. Both are empty where the system does not tell: all such processes
-/// count as one host without binding.
+/// The processors that a process may use, as Linux reports them. Both are empty if the system does not report
+/// them: all such processes count as one host without binding.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Allowed {
-    /// The start of the host's system, which no other host has.
+    /// The boot time of the host, which identifies it.
     host: String,
     /// Ranges of processors, such as 0 to 3 and 8 to 8.
     processors: Vec<[u32; 2]>,
@@ -62,7 +62,7 @@ impl Allowed {
         Self { host: host.into(), processors: list.split(',').filter_map(range).collect() }
     }
 
-    /// Whether both are on one host, and may use the same processor there.
+    /// Whether both are on one host and share a processor.
     fn meets(&self, other: &Self) -> bool {
         let overlap = |[a, b]: &[u32; 2]| other.processors.iter().any(|[c, d]| a <= d && c <= b);
         let is_unbound = self.processors.is_empty() || other.processors.is_empty();

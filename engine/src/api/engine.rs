@@ -26,19 +26,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What calls share and later calls use again: threads, the communicator, plans of tasks, the mesh of the last cells.
+/// The state that calls share and later calls reuse: threads, the communicator, plans of tasks, the mesh of
+/// the last cells.
 ///
 /// One engine per rank. Over several ranks every call is collective: all ranks make it, in the same order, each with its own
-/// cells or particles. An error on one rank is the error of the call on all of them, and the engine then serves the next
-/// call. It never prints, exits, aborts or reads the environment.
+/// cells or particles. An error on one rank is the error of the call on all of them, and the engine can then
+/// be used again. It never prints, exits, aborts or reads the environment.
 ///
-/// May be used from any thread, also from within a rayon pool. Calls of one engine wait for each other.
+/// It may be used from any thread, also from within a rayon pool. Calls of one engine wait for each other.
 pub struct Engine {
     shared: Arc<Shared>,
 }
 
 impl Engine {
-    /// An engine to be.
+    /// A builder of an engine.
     pub fn builder() -> EngineBuilder {
         EngineBuilder { threads: None, rank: None, hook: None }
     }
@@ -49,13 +50,14 @@ impl Engine {
 
     /// Collective: PHEW on cells.
     ///
-    /// The mesh of the cells is built at the first call with them, and kept for the next calls until others come. Labels
+    /// The mesh of the cells is built at the first call with them, and kept until a call with other cells.
+    /// Labels
     /// and catalogue are the same bit for bit for any number of ranks and threads, and for any decomposition and order of
     /// the cells. Takes about 80 bytes per test cell while it runs.
     ///
     /// # Errors
-    /// When a parameter, a cell or a value is not valid; the message names the first one. When cells overlap or are no
-    /// octree. When the hook cancels, or a rank fails. All ranks return the same error.
+    /// When a parameter, a cell or a value is not valid; the message names the first one. When cells overlap
+    /// or do not form an octree. When the hook cancels, or a rank fails. All ranks return the same error.
     pub fn phew<'a>(
         &mut self,
         cells: &Cells,
@@ -86,10 +88,11 @@ impl Engine {
         self.open_with(path, &FieldDefaults::default())
     }
 
-    /// Collective: as [`Self::open`], with `defaults` for what the input leaves open: the boundary, names of variables, a plane.
+    /// Collective: as [`Self::open`], with `defaults` for facts that the input does not state: the boundary,
+    /// names of variables, a plane.
     ///
     /// # Errors
-    /// As [`Self::open`], and for a default that the input has no use for.
+    /// As [`Self::open`], and for a default that the input does not need.
     pub fn open_with(
         &mut self,
         path: impl AsRef<Path>,
@@ -107,10 +110,11 @@ impl Engine {
         self.open_particles_with(paths, &InputDefaults::default())
     }
 
-    /// Collective: as [`Self::open_particles`], with `defaults` for what the input leaves open: masses, and units.
+    /// Collective: as [`Self::open_particles`], with `defaults` for facts that the input does not state:
+    /// masses and units.
     ///
     /// # Errors
-    /// As [`Self::open`], and for a default that the input has no use for.
+    /// As [`Self::open`], and for a default that the input does not need.
     pub fn open_particles_with(
         &mut self,
         paths: &[impl AsRef<Path>],
@@ -123,7 +127,8 @@ impl Engine {
     /// Collective: PHEW on a density of an output, as the command does it. Each rank reads a share of the files.
     ///
     /// # Errors
-    /// When a parameter is not valid, or the output lacks what is asked for. When a file cannot be read or a value is not
+    /// When a parameter is not valid, or the output lacks requested data. When a file cannot be read or a
+    /// value is not
     /// valid. When the hook cancels, or a rank fails. All ranks return the same error.
     pub fn phew_snapshot(
         &mut self,
@@ -155,8 +160,8 @@ impl Engine {
     /// Densities of `params` are in units of the mean density.
     ///
     /// # Errors
-    /// As [`Self::phew_snapshot`]; when `params` asks for what needs cells, or as many particles as a particle has neighbours
-    /// share its place.
+    /// As [`Self::phew_snapshot`]; when `params` requests something that needs cells, or when a particle and
+    /// all its neighbours share one position.
     pub fn phew_graph(
         &mut self,
         particles: &OpenParticles,
@@ -171,7 +176,7 @@ impl Engine {
     /// per particle with 32 neighbours, which suit voids, while it runs.
     ///
     /// # Errors
-    /// As [`Self::phew_graph`], and if a threshold is no density, ratio or length.
+    /// As [`Self::phew_graph`], and if a threshold is not a density, ratio or length.
     pub fn voids(
         &mut self,
         particles: &OpenParticles,
@@ -185,7 +190,8 @@ impl Engine {
     /// Collective: friends-of-friends groups of particles on disk, as the command finds them. Each rank reads a share.
     ///
     /// # Errors
-    /// When a parameter is not valid, or the input lacks what is asked for. When a file cannot be read, a value is not
+    /// When a parameter is not valid, or the input lacks requested data. When a file cannot be read, a value
+    /// is not
     /// valid, or an ID occurs twice. When the hook cancels, or a rank fails. All ranks return the same error.
     pub fn fof_particles(
         &mut self,
@@ -215,7 +221,7 @@ impl Engine {
     }
 
     /// Collective: ends the use of the communicator. Results that were found before can still be read, but not gathered,
-    /// written or cut again. Without this call the end of an engine exchanges no messages.
+    /// written or cut again. Dropping an engine exchanges no messages.
     ///
     /// # Errors
     /// When another rank fails.
@@ -244,8 +250,8 @@ impl std::fmt::Debug for EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Number of threads, 1 or more; else as many processors as this process may use, divided by the number of ranks on its
-    /// host that may use them too. It never changes a result.
+    /// Number of threads, 1 or more. By default the processors that this process may use, divided by the
+    /// ranks of its host that share them. It never changes a result.
     ///
     /// Under MPI below `MPI_THREAD_SERIALIZED` the calling thread is one of them. All engines of that thread then share the
     /// threads of the first one.
@@ -269,7 +275,8 @@ impl EngineBuilder {
         self.rank(Comm::guest(host))
     }
 
-    /// `hook` hears of the progress of every call, and ends it by [`ControlFlow::Break`]: the call then returns
+    /// `hook` is called with the progress of every call, and ends it by [`ControlFlow::Break`]: the call then
+    /// returns
     /// [`ErrorKind::Cancelled`] on all ranks, at the beginning of the next stage. It may be called from any thread, and must not use the engine.
     #[must_use]
     pub fn hook(self, hook: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {

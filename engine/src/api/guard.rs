@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   rank 0   work ... fails: abort ──┐                          recover ── agree: rank 0's error ── Err
-//!   rank 1   work ... waits for a message: told of the failure ── recover ── agree: rank 0's error ── Err
-//!   rank 2   work done, waits for the others: told of it ──────── recover ── agree: rank 0's error ── Err
+//!   rank 1   work ... waits for a message: gets the failure ───── recover ── agree: rank 0's error ── Err
+//!   rank 2   work done, waits for the others: gets it ─────────── recover ── agree: rank 0's error ── Err
 //! ```
 //!
-//! A panic is a failure like any other. Where several ranks fail at once, the error of the lowest one counts.
+//! A panic is a failure like any other. If several ranks fail at once, the error of the lowest one counts.
 
 use crate::api::hook::Cancelled;
 use crate::error::{Error, ErrorKind};
@@ -15,7 +15,7 @@ use inselberg_comm::{Comm, CommError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Collective: does `work`. All ranks return a value, or all return the same error.
+/// Collective: runs `work`. All ranks return a value, or all return the same error.
 ///
 /// # Errors
 /// The error of the lowest rank that failed. [`ErrorKind::TimedOut`] if a rank never came back.
@@ -57,7 +57,7 @@ fn own_failure(comm: &Comm, error: Error) -> Option<Error> {
 fn from_said(said: &str) -> Error {
     let (kind, message) = said.split_once(' ').unwrap_or(("", said));
     let kind = kind.parse().ok().and_then(ErrorKind::from_number);
-    // Ranks of other versions may send a kind that is unknown here.
+    // Ranks of other versions may send an unknown kind.
     Error::new(kind.unwrap_or(ErrorKind::Communication), message)
 }
 

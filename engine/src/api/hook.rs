@@ -1,4 +1,4 @@
-//! How a call tells its caller what it is doing, and how the caller ends it.
+//! How a call reports its progress to the caller, and how the caller ends it.
 
 use crate::progress::Observer;
 use parking_lot::Mutex;
@@ -7,23 +7,24 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Where a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// The stage: `ascent`, `labels`, `saddles`, ...
     pub stage: &'static str,
-    /// What is done of it, in units of its own.
+    /// The finished part of it, in its own units.
     pub done: u64,
-    /// The whole of it in these units; 0 where unknown.
+    /// Its total size in these units; 0 if unknown.
     pub work: u64,
 }
 
-/// What an engine calls at the beginning of each stage and now and then within it, from any of its threads.
+/// A function that an engine calls at the beginning of each stage and sometimes within it, from any of its
+/// threads.
 /// [`ControlFlow::Break`] ends the call at the beginning of the next stage, on all ranks.
 pub(crate) type Hook = Arc<dyn Fn(Progress) -> ControlFlow<()> + Send + Sync>;
 
-/// What unwinds the calling thread of a cancelled call.
+/// The payload that unwinds the calling thread of a cancelled call.
 pub(crate) struct Cancelled;
 
 /// Passes stages on to a hook.
@@ -50,7 +51,8 @@ impl HookObserver {
 }
 
 impl Observer for HookObserver {
-    /// Unwinds when the caller has cancelled. The calling thread of a rank begins stages, so nothing of a worker is lost.
+    /// Unwinds when the caller has cancelled. The calling thread of a rank begins stages, so no worker is
+    /// interrupted.
     fn begin(&self, stage: &'static str, work: u64) {
         *self.stage.lock() = (stage, work);
         self.done.store(0, Relaxed);

@@ -1,4 +1,5 @@
-//! The mesh of the cells of a program: built at the first call with them, and filled with new values at the next ones.
+//! The mesh of the cells of a program: built at the first call with them, and filled with new values at later
+//! calls.
 
 use crate::api::cells::{CellFields, Cells, Geometry};
 use crate::chunks::{carve, chunks};
@@ -53,10 +54,10 @@ impl MeshCache {
         executor: &Executor,
     ) -> Result<&mut KeptMesh, Error> {
         let is_kept = self.0.as_ref().is_some_and(|kept| kept.is_of(cells));
-        // If the mesh is new on one rank, it is new on all.
+        // If the mesh is new on one rank, all ranks build it.
         let is_kept = comm.all_reduce_counts(&[is_kept.into()], Reduce::Min)?[0] == 1;
         if !is_kept {
-            // The old mesh makes room first.
+            // The old mesh is freed first.
             self.0 = None;
             let domain = cells.geometry.domain();
             let placed = Stage::run("mesh", cells.len() as u64, comm, executor.observer(), || {
@@ -120,7 +121,7 @@ impl KeptMesh {
     }
 }
 
-/// The patch of each cell of this rank, by slot; `NONE` where there is none.
+/// The patch of each cell of this rank, by slot; `NONE` for cells in no patch.
 fn patch_of_cell(mesh: &Mesh, test_cells: &TestCells, labels: &[PeakSlot]) -> Vec<PeakSlot> {
     let mut patches = vec![PeakSlot::NONE; mesh.n_cells()];
     let runs = chunks(mesh.supers().len(), 64);
@@ -138,7 +139,7 @@ fn patch_of_cell(mesh: &Mesh, test_cells: &TestCells, labels: &[PeakSlot]) -> Ve
     patches
 }
 
-/// The patches of the cells of this rank, and the way back to the givers of the cells.
+/// The patches of the cells of this rank, and the way back to the ranks that gave the cells.
 #[derive(Debug)]
 pub(crate) struct CellPatches {
     routes: Arc<CellRoutes>,

@@ -1,10 +1,11 @@
 //! How does a program call the library?
 //!
-//! An [`Engine`](engine::Engine) has the threads and the ranks. [`Cells`](cells::Cells) and [`Particles`](particles::Particles) are what
-//! a program owns, [`Column`](crate::Column) borrows its numbers, and the parameters are plain structs with builders. Results own
-//! themselves. Every failure is an [`Error`](crate::Error), the same on all ranks.
+//! An [`Engine`](engine::Engine) has the threads and the ranks. [`Cells`](cells::Cells) and
+//! [`Particles`](particles::Particles) are owned by the program, [`Column`](crate::Column) borrows its
+//! numbers, and the parameters are plain structs with builders. Results are independent of the engine. Every
+//! failure is an [`Error`](crate::Error), the same on all ranks.
 //!
-//! In the flow: above everything else; nothing below knows this folder.
+//! In the flow: above everything else; no other module uses this folder.
 
 pub mod cells;
 pub mod clumps;

@@ -43,7 +43,7 @@ impl OpenSnapshot {
         self.0.header().format
     }
 
-    /// Its number, where the format has one.
+    /// Its number, if the format has one.
     pub fn number(&self) -> Option<u32> {
         self.0.header().number
     }

@@ -34,26 +34,26 @@ impl<'a> ParticleColumns<'a> {
         Self { geometry, position, id: None, mass: None, velocity: None, attached: None }
     }
 
-    /// With IDs: integers from 0, none twice. Else particles are numbered through all ranks.
+    /// Sets IDs: integers from 0, without duplicates. By default particles are numbered over all ranks.
     #[must_use]
     pub fn ids(self, ids: impl Into<Column<'a>>) -> Self {
         Self { id: Some(ids.into()), ..self }
     }
 
-    /// With masses; else all are 1.
+    /// Sets masses; by default all are 1.
     #[must_use]
     pub fn masses(self, masses: impl Into<Column<'a>>) -> Self {
         Self { mass: Some(masses.into()), ..self }
     }
 
-    /// With velocities: groups then have mean velocities and dispersions.
+    /// Sets velocities: groups then have mean velocities and dispersions.
     #[must_use]
     pub fn velocities(self, velocities: impl Into<VectorColumn<'a>>) -> Self {
         Self { velocity: Some(velocities.into()), ..self }
     }
 
-    /// With a flag per particle: those with a flag other than 0 do not link, but join the group of the nearest particle that
-    /// does. So gas and stars join groups of dark matter.
+    /// Sets a flag per particle: particles with a flag other than 0 do not link, but join the group of the
+    /// nearest linking particle. So gas and stars join groups of dark matter.
     #[must_use]
     pub fn attached(self, flags: impl Into<Column<'a>>) -> Self {
         Self { attached: Some(flags.into()), ..self }
@@ -69,7 +69,7 @@ impl<'a> ParticleColumns<'a> {
         self.len() == 0
     }
 
-    /// Whether there are IDs and velocities, the same on all ranks.
+    /// Whether IDs and velocities are given, the same on all ranks.
     pub(crate) fn kinds(&self) -> [bool; 2] {
         [self.has_ids(), self.has_velocities()]
     }
@@ -96,7 +96,7 @@ impl<'a> ParticleColumns<'a> {
         }
     }
 
-    /// Collective: checked copies, as the search takes them.
+    /// Collective: checked copies for the search.
     pub(crate) fn to_search(&self, comm: &Comm) -> Result<Particles, Error> {
         let sides = self.sides()?;
         let n = self.position.len("positions")?;

@@ -1,4 +1,4 @@
-//! An engine of the command line, which owns its process.
+//! The engine of the command line, which owns its process.
 //!
 //! | | a host program | the command line |
 //! |---|---|---|

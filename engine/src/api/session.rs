@@ -1,4 +1,4 @@
-//! What calls and results share: the communicator, the threads, the mesh of the last cells.
+//! The state shared by calls and results: the communicator, the threads, the mesh of the last cells.
 
 use crate::api::guard;
 use crate::api::hook::{Hook, HookObserver};
@@ -23,35 +23,35 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-/// What an engine and its results share.
+/// The state shared by an engine and its results.
 pub(crate) struct Shared {
     owner: ProcessOwner,
     state: Mutex<CallState>,
 }
 
-/// Who owns the process. It decides about threads, and about what follows a failure.
+/// The owner of the process. It decides about threads, and about the effect of a failure.
 pub(crate) enum ProcessOwner {
-    /// Another program, which goes on: a failure of one rank is the same error on all ranks.
+    /// Another program, which continues: a failure of one rank is the same error on all ranks.
     Host {
         /// The threads of the engine.
         threads: CallThreads,
-        /// What hears of the progress.
+        /// The hook for the progress.
         hook: Option<Hook>,
     },
     /// The command line, which ends all ranks after a failure: each rank gets its own error, and panics pass through.
     Program {
         /// The threads of the rank, of which the calling thread is one.
         pool: ThreadPool,
-        /// What watches the stages.
+        /// The observer of the stages.
         observer: Arc<dyn Observer + Send + Sync>,
     },
 }
 
 /// The threads on which calls run.
 pub(crate) enum CallThreads {
-    /// On threads of the engine, while the caller waits.
+    /// Threads of the engine, while the caller waits.
     Pool(rayon::ThreadPool),
-    /// On the calling thread, the only one that may call MPI, and the threads of the rayon pool that it belongs to.
+    /// The calling thread, which is the only one that may call MPI, and the threads of its rayon pool.
     Caller(ThreadId),
 }
 
@@ -86,7 +86,7 @@ impl CallThreads {
     }
 }
 
-/// What a call changes.
+/// The state that a call changes.
 struct CallState {
     /// `None` once the engine is closed.
     comm: Option<Comm>,
@@ -94,7 +94,7 @@ struct CallState {
     meshes: MeshCache,
 }
 
-/// What a call works with.
+/// The context of a call.
 pub(crate) struct Session<'a> {
     pub comm: &'a Comm,
     pub executor: &'a Executor<'a>,
@@ -155,7 +155,8 @@ impl Shared {
         }
     }
 
-    /// Local: does `work` on the threads of the engine, or on the calling thread where it may not use these.
+    /// Local: runs `work` on the threads of the engine, or on the calling thread if the engine may not use
+    /// others.
     pub fn on_threads<T: Send>(&self, work: impl Fn() -> T + Sync) -> T {
         match &self.owner {
             ProcessOwner::Host { threads, .. } => threads.run(&work).unwrap_or_else(|_| work()),

@@ -1,4 +1,4 @@
-//! Thresholds that no data are near: slips of units, or of a digit.
+//! Thresholds far from all data: probably a slip of units or of a digit.
 
 use crate::phew::below_zero::ValueLift;
 use crate::phew::params::Persistence;
@@ -6,20 +6,22 @@ use crate::phew::peaks::Peaks;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Attribute, CataloguePart};
 
-/// What the data of all ranks span.
+/// The ranges of the data of all ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct DataSpan {
-    /// The least and the greatest density, where every leaf is denser than the threshold.
+    /// The least and the greatest density, if every leaf is denser than the threshold.
     all_above: Option<[f64; 2]>,
-    /// The least and the greatest ratio of a peak to its saddle, where a ratio below 1 is asked for and there are some.
+    /// The least and the greatest ratio of a peak to its saddle, if the threshold is a ratio below 1 and
+    /// there are saddles.
     ratios: Option<[f64; 2]>,
 }
 
 impl DataSpan {
-    /// Nothing that may be a slip.
+    /// No threshold that may be a slip.
     pub const SOUND: Self = Self { all_above: None, ratios: None };
 
-    /// Collective: what `peaks` and the tables of a catalogue show. `lift` is that of the densities of `peaks`.
+    /// Collective: the ranges of `peaks` and of the tables of a catalogue. `lift` is that of the densities of
+    /// `peaks`.
     ///
     /// # Errors
     /// When another rank fails.
@@ -55,7 +57,8 @@ impl DataSpan {
         Ok(Self { all_above, ratios })
     }
 
-    /// A line for each threshold that may be a slip: the density threshold as given, where no cells were left out, and the ratio.
+    /// A line for each threshold that may be a slip: the given density threshold, if no cells were left out,
+    /// and the ratio.
     pub fn lines(self, threshold: Option<f64>, persistence: Persistence) -> Vec<String> {
         let of_density = threshold.zip(self.all_above).map(|(threshold, [least, most])| {
             format!("every cell is denser than the density threshold {threshold}: densities are from {least} to {most}")

@@ -100,7 +100,7 @@ pub(crate) fn fof(
 }
 
 impl CutResult {
-    /// Collective, where a projection is wanted or the density is kept; `header` is that of the output.
+    /// Collective if a projection is requested or the density is kept; `header` is that of the output.
     fn of_output(
         found: PhewOutcome,
         params: &PhewParams,

@@ -15,7 +15,7 @@ use std::ops::Range;
 pub struct TreeObject<'a> {
     /// Its identifier, below 2^40.
     pub id: u64,
-    /// The object that it is in; its own identifier if it is in none.
+    /// The object that contains it; its own identifier if there is none.
     pub parent: u64,
     /// Its mass, in the caller's units.
     pub mass: f64,
@@ -30,30 +30,31 @@ pub struct TreeObject<'a> {
 }
 
 impl<'a> TreeObject<'a> {
-    /// With dark matter members, the most bound first. In no other object, with mass, position and velocity 0.
+    /// An object with these dark matter members, the most bound first. It is in no other object, with mass,
+    /// position and velocity 0.
     pub fn new(id: u64, members: &'a [u64]) -> Self {
         Self { id, parent: id, mass: 0.0, position: [0.0; 3], velocity: [0.0; 3], members, types: None }
     }
 
-    /// In the object with this identifier.
+    /// Sets the object that contains it, by its identifier.
     #[must_use]
     pub fn parent(self, parent: u64) -> Self {
         Self { parent, ..self }
     }
 
-    /// With this mass.
+    /// Sets the mass.
     #[must_use]
     pub fn mass(self, mass: f64) -> Self {
         Self { mass, ..self }
     }
 
-    /// At this position, with this velocity.
+    /// Sets the position and the velocity.
     #[must_use]
     pub fn place(self, position: [f64; 3], velocity: [f64; 3]) -> Self {
         Self { position, velocity, ..self }
     }
 
-    /// With members of these types.
+    /// Sets the types of the members.
     #[must_use]
     pub fn types(self, types: &'a [u8]) -> Self {
         Self { types: Some(types), ..self }
@@ -88,8 +89,8 @@ pub struct TreeColumns<'a> {
 }
 
 impl<'a> TreeColumns<'a> {
-    /// Of each object its identifier, below 2^40, and its number of members. `members` are the identities of all members, object by
-    /// object, those of an object with the most bound first.
+    /// The identifier of each object, below 2^40, and its number of members. `members` are the identities of
+    /// all members, object by object, the most bound first.
     pub fn new(
         ids: impl Into<Column<'a>>,
         n_members: impl Into<Column<'a>>,
@@ -191,7 +192,7 @@ impl FlatObjects {
     }
 
     /// # Errors
-    /// Columns differ in length, or hold what is no identifier, number of members or type.
+    /// Columns differ in length, or have invalid identifiers, numbers of members or types.
     pub fn of_columns(columns: &TreeColumns<'_>) -> Result<Self, Error> {
         let id: Vec<u64> = columns.id.to_integers("object identifier")?;
         let n = id.len();

@@ -54,11 +54,12 @@ pub(crate) fn begin(shared: &Arc<Shared>, params: &TreeParams) -> Result<MergerT
 }
 
 impl MergerTree {
-    /// Collective: adds the catalogues in files, which may be in any order: they are sorted by what they say of their time. They
+    /// Collective: adds the catalogues in files, which may be in any order: they are sorted by their time.
+    /// They
     /// are of `phew --unbind --with-members` or of `fof --properties bound --with-members`. Each rank reads a share of the
     /// members.
     ///
-    /// Returns the order of the files, on rank 0 with what they were sorted by.
+    /// Returns the order of the files, and on rank 0 the quantity by which they were sorted.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Read`] if a file cannot be read. [`crate::ErrorKind::InvalidArgument`] if one has no members, is of another run or
@@ -86,7 +87,7 @@ impl MergerTree {
     }
 
     /// Collective: adds an output with this number, whose objects a program has found itself. Each object is on one rank, with
-    /// all its members. `space` tells its time, units and cosmology.
+    /// all its members. `space` states its time, units and cosmology.
     ///
     /// # Errors
     /// As [`Self::add_files`], and if an object has not as many types as members.
@@ -102,7 +103,8 @@ impl MergerTree {
     /// Collective: as [`Self::add_objects`], with objects and members in columns. The members are copied once.
     ///
     /// # Errors
-    /// As [`Self::add_files`], and if columns differ in length, or hold what is no identifier, number of members or type.
+    /// As [`Self::add_files`], and if columns differ in length, or have invalid identifiers, numbers of
+    /// members or types.
     pub fn add_columns(
         &mut self,
         number: u64,

@@ -23,7 +23,7 @@ enum BoundValue {
     Count(fn(&BoundProperties) -> u64),
     Real(fn(&BoundProperties) -> f64),
     Vector(fn(&BoundProperties) -> [f64; 3]),
-    /// A place relative to the reference point of the halo; 0 throughout where there is none.
+    /// A position relative to the reference point of the halo; 0 if there is none.
     Place(fn(&BoundProperties) -> Option<[f64; 3]>),
 }
 
@@ -36,8 +36,8 @@ impl BoundColumn {
         }
     }
 
-    /// Appends the numbers of a clump. `in_box` makes a place in the box of one relative to the reference
-    /// point of the halo.
+    /// Appends the numbers of a clump. `in_box` turns a position relative to the reference point of the halo
+    /// into one in the box.
     pub fn append(
         &self,
         properties: &BoundProperties,
@@ -132,7 +132,7 @@ pub(super) fn off_diagonal(matrix: [f64; 6]) -> [f64; 3] {
     [matrix[3], matrix[4], matrix[5]]
 }
 
-/// A tensor of the bound particles of a component; 0 throughout for fewer than 20.
+/// A tensor of the bound particles of a component; 0 for fewer than 20 particles.
 pub(super) fn tensor(
     properties: &BoundProperties,
     of: Component,

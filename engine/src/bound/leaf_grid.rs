@@ -1,6 +1,7 @@
 //! The mass of leaves around a centre, as a profile of distances.
 //!
-//! A leaf that is small beside the sphere is a point at its centre. A larger one is cut into equal cubes. These are sorted by
+//! A leaf much smaller than the sphere is a point at its centre. A larger one is cut into equal cubes. These
+//! are sorted by
 //! distance and joined to shells with equal mass, at the mean distance of their cubes:
 //!
 //! ```text

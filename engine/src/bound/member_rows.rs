@@ -1,4 +1,4 @@
-//! Which rows of the table of members are here? Those of a halo that spans ranks are on all of them.
+//! Which rows of the table of members are on this rank? A halo that spans ranks has rows on all of them.
 
 use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle};
 use bytemuck::{Pod, Zeroable};
@@ -26,7 +26,7 @@ struct FirstRow {
 }
 
 impl MemberRows {
-    /// Collective: numbers the rows by clump, in the order of haloes, and tells each clump its first row.
+    /// Collective: numbers the rows by clump, in the order of haloes, and sets the first row of each clump.
     ///
     /// # Errors
     /// When another rank fails.

@@ -1,4 +1,5 @@
-//! By which rules the clumps of a halo are unbound: by energies in the potential of what is bound, or as RAMSES does it.
+//! The rules by which the clumps of a halo are unbound: energies in the potential of the bound members, or
+//! RAMSES's rules.
 
 use crate::bound::request::{BoundRequest, PotentialChoice};
 use crate::bound::rows::HaloClump;
@@ -18,7 +19,7 @@ use inselberg_kernels::bound::{Gravity, HaloMembers};
 /// Passes end when the speed of a clump changes by less than this part: RAMSES's default of `conv_limit`.
 const SPEED_CHANGE: f64 = 0.01;
 
-/// Most passes: RAMSES's default of `repeat_max`.
+/// Greatest number of passes: RAMSES's default of `repeat_max`.
 const MAX_PASSES: u32 = 100;
 
 /// How the clumps of haloes are unbound.
@@ -30,7 +31,7 @@ pub enum UnbindMethod {
     Ramses(RamsesUnits),
 }
 
-/// What RAMSES's rules need to know of an output, in code units.
+/// The facts about an output that RAMSES's rules need, in code units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RamsesUnits {
     /// RAMSES's own constant of gravity.
@@ -45,7 +46,7 @@ pub struct RamsesUnits {
 pub struct SlicedClump<'a, S> {
     /// The clump.
     pub clump: &'a HaloClump,
-    /// What is bound to the halo as a whole, if the clump begins with it.
+    /// The members bound to the halo as a whole, if the clump begins with them.
     pub whole: Option<&'a BoundMembers>,
     /// Its centre, relative to the same point as the members.
     pub centre: [f64; 3],
@@ -53,12 +54,12 @@ pub struct SlicedClump<'a, S> {
     pub is_within: bool,
     /// Gravity and expansion.
     pub gravity: &'a Gravity,
-    /// What joins the slices.
+    /// The connection of the slices.
     pub slices: &'a S,
 }
 
 impl UnbindMethod {
-    /// By energies, as a request asks for it; `None` for no unbinding and for RAMSES's rules.
+    /// The rules of energies of a request; `None` without unbinding, and for RAMSES's rules.
     pub fn by_energies(request: &BoundRequest) -> Option<Self> {
         let method = match request.unbinding()? {
             PotentialChoice::Tree => PotentialMethod::Tree,
@@ -74,7 +75,7 @@ impl UnbindMethod {
         matches!(self, Self::Energies(rules) if rules.thermal)
     }
 
-    /// The rules of energies, if these hold.
+    /// The rules of energies, if these are used.
     pub fn energy_rules(&self) -> Option<&UnbindRules> {
         match self {
             Self::Energies(rules) => Some(rules),
@@ -98,7 +99,7 @@ impl UnbindMethod {
     /// Unbinds the `clumps` of a halo, which are those of the tree.
     ///
     /// # Errors
-    /// When the tree is none.
+    /// When the clumps are not a tree.
     pub fn unbind(
         &self,
         members: &HaloMembers,

@@ -1,26 +1,28 @@
-//! Bound particles over ranks: which particles does gravity hold in clumps or groups, and what are they like?
+//! Bound particles over ranks: which particles does gravity bind to clumps or groups, and what are their
+//! properties?
 //!
-//! `phew` and `fof` hand over particles, each with the halo and the clump that it is a candidate of, and get columns for their
-//! tables back. In the order of the steps:
+//! `phew` and `fof` pass particles, each with the halo and the clump of which it is a candidate. They get
+//! columns for their tables. In the order of the steps:
 //!
 //! | step | file |
 //! |---|---|
-//! | what a caller asks for | `request` |
+//! | the request of a caller | `request` |
 //! | particles and gas cells, as ranks exchange them | `candidates`, `member_type` |
 //! | the strength of gravity in code units; positions about a halo | `gravity`, `frame` |
-//! | haloes to the ranks that work on them | `workers`, `rows` |
+//! | haloes to the ranks that process them | `workers`, `rows` |
 //! | unbinding, halo by halo, by one of the methods | `unbind`, `method` |
 //! | the same of large haloes, by all ranks together | `spanning` ([protocol](spanning/README.md)) |
 //! | properties, each one column | `columns`, `chosen_columns`, `type_columns` |
 //! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid`, `leaf_grid` |
-//! | what joins the slices of large haloes and spheres | `rank_slices` |
+//! | the connection of the slices of large haloes and spheres | `rank_slices` |
 //! | columns of clumps and haloes, and the table of members | `tables`, `member_rows` |
 //!
-//! Four exchanges in all, beside those of large haloes. A halo is whole on one rank, at 200 bytes per particle, unless it has more
-//! than a quarter of the share of a rank. No result depends on which ranks work on it. The numerical part is in
+//! There are four exchanges, in addition to those of large haloes. A halo is whole on one rank, at 200 bytes
+//! per particle, unless it has more than a quarter of the share of a rank. Results do not depend on which
+//! ranks process it. The numerical part is in
 //! `inselberg_kernels::bound`.
 //!
-//! This folder does not know how particles get their clumps, nor inputs and files.
+//! This folder does not depend on how particles get their clumps, nor on inputs and files.
 
 mod candidates;
 mod chosen_columns;
@@ -68,11 +70,11 @@ use crate::executor::Executor;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
 
-/// What is unbound, and what is wanted of it. The same on all ranks except for the rows.
+/// The haloes to unbind, and the requested results. The same on all ranks except for the rows.
 pub struct BoundTask<'a> {
     /// How haloes are unbound.
     pub unbinder: Unbinder<'a>,
-    /// The mean densities of spheres about the centres of haloes, if these are wanted.
+    /// The mean densities of spheres about the centres of haloes, if these are requested.
     pub densities: Option<SphereDensities>,
     /// The rows of this rank.
     pub rows: &'a HaloRows,

@@ -1,4 +1,4 @@
-//! What a caller asks for.
+//! The request of a caller.
 
 use crate::bound::member_type::{MemberType, source_types, text_of};
 use inselberg_io::params::ParamValue;
@@ -9,7 +9,7 @@ use inselberg_kernels::phew::Rules;
 use std::str::FromStr;
 
 params! {
-    /// What a run finds out about bound particles and gas cells.
+    /// The requested properties of bound particles and gas cells.
     #[derive(Copy)]
     pub struct BoundRequest of "phew" {
         /// Find the particles and gas cells that gravity binds to each clump.

@@ -1,4 +1,4 @@
-//! The rows of clumps and haloes: which rank has the row of one?
+//! The rows of clumps and haloes: which rank has a row?
 
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
@@ -13,14 +13,14 @@ pub struct HaloClump {
     pub id: u64,
     /// Identifier of the clump that it merges into.
     pub parent: u64,
-    /// Mass of its patch; 0 of a group.
+    /// Mass of its patch; 0 for a group.
     pub mass: f64,
     /// Its peak, or another reference point near its particles. In code units.
     pub peak: [f64; 3],
     /// The same, refined inside its cell.
     pub peak_refined: [f64; 3],
-    /// Distance from the refined peak to the nearest border with another clump, in code units; infinite where there is none or it is
-    /// not wanted.
+    /// Distance from the refined peak to the nearest border with another clump, in code units; infinite
+    /// without one, or if it is not requested.
     pub border: f64,
 }
 

@@ -1,7 +1,7 @@
 //! Spheres of given mean density about the centres of haloes, over all particles and gas cells, bound or not, of all ranks.
 //!
-//! Each halo asks all ranks for the particles within a radius. Where the mean density is still above the lowest one there,
-//! it asks again with twice the radius.
+//! Each halo queries all ranks for the particles within a radius. If the mean density there is still above
+//! the lowest one, it queries again with twice the radius.
 //!
 //! ```text
 //!   halo on rank 1     within 0.1?  ->  rank 0: 40 particles     rank 1: 900     rank 2: none
@@ -35,7 +35,7 @@ const FIRST_REACH: f64 = 1.5;
 /// Within the radius of this part of the bound mass the outermost end of a sphere counts.
 const CORE: f64 = 0.1;
 
-/// A sphere, in code units. 0 where it is not found, or has too few particles.
+/// A sphere, in code units. 0 if it is not found or has too few particles.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct Sphere {
@@ -54,17 +54,17 @@ pub struct Sphere {
 pub struct SphereCentre {
     /// Centre, in code units.
     pub centre: [f64; 3],
-    /// Mass of all that is bound, or of the group; 0: no spheres.
+    /// Bound mass, or mass of the group; 0: no spheres.
     pub mass: f64,
 }
 
-/// Where spheres end, in code units.
+/// The mean densities at which spheres end, in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SphereDensities {
     /// The mean densities of 200 times the critical and the mean density, 500 times the critical one, and Bryan & Norman's.
     pub ends: [f64; N_DENSITIES],
-    /// The density of matter that fills all space and that no particle has: neutrinos whose particles are weighted by the
-    /// departure from their mean.
+    /// The density of uniform matter that no particle carries: neutrinos whose particles are weighted by the
+    /// deviation from their mean.
     pub smooth: f64,
 }
 
@@ -79,7 +79,7 @@ impl SphereDensities {
         Self { ends, smooth }
     }
 
-    /// The mean densities of what particles and cells have.
+    /// The mean densities of particles and cells.
     fn of_points(&self) -> [f64; N_DENSITIES] {
         self.ends.map(|density| density - self.smooth)
     }
@@ -95,7 +95,7 @@ pub struct Surroundings<'a> {
     pub space: &'a SizedBox,
 }
 
-/// A question of a halo. Lengths are in units of the level-0 cell.
+/// A query of a halo. Lengths are in units of the level-0 cell.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct SphereQuery {
@@ -107,7 +107,7 @@ struct SphereQuery {
     core: f64,
 }
 
-/// The spheres of a halo; `None` where the points do not reach far enough.
+/// The spheres of a halo; `None` if the points do not reach far enough.
 type FoundSpheres = [Option<Sphere>; N_DENSITIES];
 
 /// Queries of all ranks in one round.
@@ -300,7 +300,7 @@ impl SphereRound<'_> {
 mod tests {
     use super::*;
 
-    /// What no particle has is missing from the mean density of particles alone.
+    /// Matter that no particle carries is missing from the mean density of particles.
     #[test]
     fn neutrinos_with_weights_leave_their_mean_density_to_all_spheres() {
         let cosmology = Cosmology { omega_m: 0.3, omega_nu: 0.1, omega_l: 0.6, ..Cosmology::default() };

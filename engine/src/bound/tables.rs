@@ -1,4 +1,4 @@
-//! What is bound, as columns of clumps, haloes and groups, and as the table of members.
+//! Bound members as columns of clumps, haloes and groups, and as the table of members.
 
 use crate::bound::columns::BoundColumn;
 use crate::bound::member_rows::MemberRows;
@@ -17,11 +17,11 @@ const HALOES: usize = 2;
 const HALO_VALUES: usize = 3;
 const SPHERES: usize = 4;
 
-/// What tables get.
+/// The content of tables.
 pub struct TableRequest<'a> {
     /// The properties.
     pub columns: &'a [&'a BoundColumn],
-    /// The spheres of each halo, where they are found.
+    /// The spheres of each halo, if they are computed.
     pub spheres: Option<Vec<[Sphere; N_DENSITIES]>>,
     /// Whether bound particles are listed.
     pub with_members: bool,
@@ -30,7 +30,7 @@ pub struct TableRequest<'a> {
 }
 
 impl<'a> TableRequest<'a> {
-    /// Collective: brings what is bound to the rows. One exchange.
+    /// Collective: brings bound members to the rows. One exchange.
     ///
     /// # Errors
     /// When another rank fails.
@@ -46,7 +46,7 @@ impl<'a> TableRequest<'a> {
     }
 }
 
-/// What is bound, ready for tables.
+/// Bound members, ready for tables.
 pub struct BoundTables<'a> {
     request: TableRequest<'a>,
     found: FoundRows,
@@ -55,9 +55,9 @@ pub struct BoundTables<'a> {
 
 /// The names in a table of members.
 pub struct MemberNames<'a> {
-    /// That of what particles are bound to: clump or group.
+    /// The name of the object to which particles are bound: clump or group.
     pub owner: &'static str,
-    /// The number in files of an identifier.
+    /// The number of an identifier in files.
     pub number: &'a dyn Fn(u64) -> u64,
 }
 
@@ -95,7 +95,7 @@ impl BoundTables<'_> {
         sphere_columns(&spheres, "its bound particle with the lowest potential")
     }
 
-    /// The table of members, if it is wanted.
+    /// The table of members, if it is requested.
     pub fn members(&self, names: &MemberNames) -> Option<PartTable> {
         let MemberRows { particles, runs, n_rows } = &self.members;
         let part =
@@ -104,7 +104,7 @@ impl BoundTables<'_> {
     }
 }
 
-/// What is bound, for the rows of this rank.
+/// Bound members, for the rows of this rank.
 struct FoundRows {
     clumps: BoundRows,
     haloes: BoundRows,
@@ -112,7 +112,7 @@ struct FoundRows {
     spheres: Vec<[Sphere; N_DENSITIES]>,
 }
 
-/// What is bound to some rows, by identifier.
+/// The bound members of some rows, by identifier.
 struct BoundRows {
     rows: Vec<BoundClump>,
     /// The values of each row.
@@ -120,22 +120,22 @@ struct BoundRows {
     n_values: usize,
 }
 
-/// What a table has a row for.
+/// The kind of object of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RowKind {
     /// A clump, which may have clumps in it.
     Clump,
-    /// A halo, with all that is bound to it, whichever clump it lies in.
+    /// A halo, with all its bound members in any clump.
     Halo,
     /// A group, which is a halo with one clump.
     Group,
 }
 
-/// The column that tells centrals from satellites.
+/// The column that distinguishes centrals from satellites.
 pub const IS_CENTRAL: &str = "is_central";
 
 impl FoundRows {
-    /// Collective: sends what is bound to the ranks with rows.
+    /// Collective: sends bound members to the ranks with rows.
     fn new(
         bound: &BoundHaloes,
         request: &TableRequest,
@@ -241,7 +241,7 @@ impl BoundRows {
         [number, column("bound_mass_inclusive", Dimension::MASS, text, Values::F64(masses))]
     }
 
-    /// The columns of haloes that are no more than their clumps.
+    /// The columns of haloes that are not unbound as a whole.
     fn sums_of_clumps(&self, rows: &[HaloClump]) -> Vec<TableColumn> {
         let places = self.places(rows);
         let text = "number of particles bound to its main clump and to the clumps in it";
@@ -253,7 +253,7 @@ impl BoundRows {
     }
 }
 
-/// Masses, radii and concentrations of the spheres of each row. `centre` says about what they are.
+/// Masses, radii and concentrations of the spheres of each row. `centre` names their centre.
 pub fn sphere_columns(rows: &[[Sphere; N_DENSITIES]], centre: &str) -> Vec<TableColumn> {
     let mut columns = Vec::new();
     for (i, (name, what)) in SPHERES_BY_DENSITY.iter().enumerate() {

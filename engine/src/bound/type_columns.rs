@@ -8,7 +8,7 @@ use crate::bound::columns::{
 };
 use inselberg_kernels::bound::properties::Component;
 
-/// Beside masses, numbers, half-mass radii and angular momenta.
+/// In addition to masses, numbers, half-mass radii and angular momenta.
 pub(super) const BY_TYPE: &[BoundColumn] = &[
     place("bound_gas_centre_of_mass", "centre of mass of the bound gas; 0 where there is none", |p| {
         (gas(p).mass > 0.0).then_some(gas(p).centre_of_mass)

@@ -1,4 +1,4 @@
-//! Unbinding of whole haloes, each by one task, and the properties of what is bound.
+//! Unbinding of whole haloes, each by one task, and the properties of their bound members.
 
 use crate::bound::candidates::ClumpParticle;
 use crate::bound::columns::BoundColumn;
@@ -18,7 +18,7 @@ use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError}
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
-/// What gravity holds in a clump. Numbers and masses are 0 where too few particles are bound. In code units.
+/// The bound members of a clump. Numbers and masses are 0 if too few particles are bound. In code units.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct BoundClump {
@@ -30,7 +30,7 @@ pub struct BoundClump {
     pub n_bound: u64,
     /// The same, with those of the clumps in it.
     pub n_bound_inclusive: u64,
-    /// Mass of the bound particles, with those of the clumps in it; of a halo by itself, of all that is bound to it.
+    /// Mass of the bound particles, with those of the clumps in it; for a halo, of all its bound particles.
     pub mass_inclusive: f64,
     /// Identity of the particle with the lowest potential.
     pub most_bound_id: u64,
@@ -42,7 +42,7 @@ pub struct BoundClump {
     pub first_member: u64,
     /// Number of passes.
     pub passes: u64,
-    /// 1 if a last full computation found all bound, and nobody plainly bound outside.
+    /// 1 if a last full computation found all members bound, and no member outside clearly bound.
     pub is_converged: u64,
     /// 1 for the central clump of its halo.
     pub is_central: u64,
@@ -70,11 +70,12 @@ pub struct BoundHaloes {
     pub clumps: Vec<BoundClump>,
     /// The chosen properties of each clump, one after the other.
     pub values: Vec<f64>,
-    /// What is bound to each halo as a whole, whichever clump it lies in.
+    /// The bound members of each halo as a whole, in any clump.
     pub haloes: Vec<BoundClump>,
     /// The chosen properties of each halo.
     pub halo_values: Vec<f64>,
-    /// Those of haloes that are whole here, in the order of the clumps, from the most bound particle of each on.
+    /// The particles of haloes that are whole on this rank, in the order of the clumps, the most bound of
+    /// each first.
     pub particles: Vec<BoundParticle>,
     /// The haloes of any rank that span ranks, ascending.
     pub spanning: Vec<u64>,
@@ -119,22 +120,22 @@ fn sort_rows(rows: &mut Vec<BoundClump>, all_values: &mut Vec<f64>, n_values: us
     *all_values = order.iter().flat_map(values).collect();
 }
 
-/// About which point particles make shells.
+/// The centre of the shells of particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellCentre {
     /// The peak of their clump.
     Peak,
-    /// The centre of a shrinking sphere, where the reference point of a halo need not be dense.
+    /// The centre of a shrinking sphere, if the reference point of a halo need not be dense.
     ShrinkingSphere,
 }
 
-/// How haloes are unbound, and which properties are found.
+/// How haloes are unbound, and which properties are computed.
 pub struct Unbinder<'a> {
     /// The box.
     pub space: SizedBox,
     /// Gravity and expansion in code units.
     pub gravity: Gravity,
-    /// By which rules.
+    /// The rules.
     pub method: UnbindMethod,
     /// Which clump of a halo is its central.
     pub central: CentralChoice,
@@ -149,7 +150,8 @@ pub struct Unbinder<'a> {
 }
 
 impl Unbinder<'_> {
-    /// The clump to which each clump of a halo hands its losers; `None` for the first central. `clumps` has the main one first.
+    /// The clump to which each clump of a halo passes the members that it loses; `None` for the first
+    /// central. `clumps` has the main one first.
     pub fn parents(&self, clumps: &[HaloClump]) -> Vec<Option<u32>> {
         let parent_of = |clump: &HaloClump| (clump.id != clump.halo).then(|| place_of(clumps, clump.parent));
         let by_density: Vec<Option<u32>> = clumps.iter().map(parent_of).collect();
@@ -160,7 +162,7 @@ impl Unbinder<'_> {
         }
     }
 
-    /// Whether the heaviest clump of a halo is its central. RAMSES's rules have their own.
+    /// Whether the heaviest clump of a halo is its central. With RAMSES's rules, it is not.
     pub fn follows_mass(&self) -> bool {
         self.central == CentralChoice::Heaviest && self.method.energy_rules().is_some()
     }
@@ -171,7 +173,7 @@ impl Unbinder<'_> {
         heaviest(bound_mass).filter(|_| self.follows_mass()).unwrap_or(root)
     }
 
-    /// Appends the chosen properties of a clump; 0 throughout where nothing is bound.
+    /// Appends the chosen properties of a clump; all are 0 if nothing is bound.
     pub fn append_values(&self, properties: Option<&BoundProperties>, frame: &HaloFrame, to: &mut Vec<f64>) {
         match properties {
             Some(properties) => {
@@ -184,7 +186,8 @@ impl Unbinder<'_> {
         }
     }
 
-    /// Local: unbinds every halo, in parallel. `advance` is told the number of particles of each halo that is done.
+    /// Local: unbinds every halo, in parallel. `advance` is called with the number of particles of each
+    /// finished halo.
     ///
     /// # Errors
     /// When a particle has a value that is not allowed.
@@ -324,7 +327,8 @@ impl HaloTask<'_> {
         Some(unbind(members, &candidates, &self.unbinder.gravity, rules, scratch))
     }
 
-    /// Appends the row of the halo as a whole; that of its central clump, if it was not unbound as a whole.
+    /// Appends the row of the halo as a whole, or that of its central clump if the halo was not unbound as a
+    /// whole.
     fn append_halo(&self, members: &HaloMembers, whole: Option<&Unbinding>, to: &mut BoundHaloes) {
         let main = &self.clumps[0];
         let row = match whole {
@@ -345,7 +349,7 @@ impl HaloTask<'_> {
         to.haloes.push(BoundClump { id: main.id, ..row });
     }
 
-    /// The row of what is bound, without what is bound to other clumps. Appends its properties.
+    /// The row of the bound members, without those of other clumps. Appends their properties.
     fn row(
         &self,
         members: &HaloMembers,
@@ -379,7 +383,7 @@ impl HaloTask<'_> {
         self.clumps.iter().map(|clump| self.relative_to_peak(method.centre(clump))).collect()
     }
 
-    /// Appends the bound particles of a clump, from the most bound one on.
+    /// Appends the bound particles of a clump, the most bound first.
     fn append_particles(
         &self,
         members: &HaloMembers,
@@ -401,8 +405,8 @@ impl HaloTask<'_> {
         to.extend(found.bound.ranked(members).iter().map(bound_particle));
     }
 
-    /// The members with positions from the main peak on. Their places are their identifiers: places are unique, and in the order
-    /// of types and identities.
+    /// The members, with positions relative to the main peak. Their identifiers are their places, which are
+    /// unique and in the order of types and identities.
     fn member_columns(&self) -> MemberColumns {
         let particles = self.particles;
         let internal_energy = match self.unbinder.method.is_thermal() {
@@ -425,7 +429,7 @@ impl HaloTask<'_> {
         self.frame().relative(position)
     }
 
-    /// A place relative to the main peak as one in the box.
+    /// Turns a position relative to the main peak into one in the box.
     fn in_box(&self, place: [f64; 3]) -> [f64; 3] {
         self.frame().in_box(place)
     }

@@ -21,7 +21,7 @@ use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whole haloes that this rank works on.
+/// Whole haloes that this rank processes.
 #[derive(Debug, Default)]
 pub struct HaloWork<M> {
     /// Members in their order, by halo.
@@ -61,7 +61,7 @@ impl HaloWork<ClumpParticle> {
     }
 }
 
-/// A number of a halo: of its members on one rank, or the rank that works on it.
+/// A number for a halo: of its members on one rank, or the rank that processes it.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct OfHalo {
@@ -73,7 +73,7 @@ const NUMBERS: usize = 0;
 const CLUMPS: usize = 1;
 const AT_HOME: usize = 2;
 
-/// Haloes that all ranks work on together.
+/// Haloes that all ranks process together.
 #[derive(Debug)]
 pub struct SpanningHaloes<M> {
     /// The haloes, ascending; the same ones on all ranks.
@@ -82,7 +82,7 @@ pub struct SpanningHaloes<M> {
     pub limit: u64,
 }
 
-/// A halo that all ranks work on together.
+/// A halo that all ranks process together.
 #[derive(Debug)]
 pub struct SpanningHalo<M> {
     /// Its clumps, the main one first.
@@ -93,10 +93,11 @@ pub struct SpanningHalo<M> {
     pub members: Vec<M>,
 }
 
-/// In place of a rank that works on a halo: it spans ranks.
+/// Stands for the rank of a halo that spans ranks.
 const SPANS: u64 = u64::MAX;
 
-/// Collective: sends members and clumps to the ranks that work on their haloes. Members of haloes that span ranks stay.
+/// Collective: sends members and clumps to the ranks that process their haloes. Members of haloes that span
+/// ranks stay.
 /// Members of haloes that are not listed are left out. Three exchanges and two gatherings.
 ///
 /// # Errors
@@ -156,7 +157,8 @@ fn spanning_haloes<M>(
     Ok(haloes)
 }
 
-/// Collective: tells the ranks with the rows of haloes how many members are here, and which clumps belong to them.
+/// Collective: sends the numbers of members on this rank, and their clumps, to the ranks with the rows of
+/// haloes.
 fn ask<M: HaloMember>(members: &[M], rows: &HaloRows, comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
     let holders = RowDirectory::new(&rows.haloes, comm)?;
     let mut buffers = SendBuffers::default();
@@ -173,8 +175,8 @@ fn ask<M: HaloMember>(members: &[M], rows: &HaloRows, comm: &Comm) -> Result<Vec
     buffers.exchange(comm)
 }
 
-/// Collective: tells the ranks with particles who works on their haloes, and sends clumps there. Haloes that are not listed
-/// get no answer.
+/// Collective: sends the ranks with particles the processing ranks of their haloes, and sends clumps there.
+/// Haloes that are not listed get no answer.
 fn answer(
     asked: &[Bundle<2>],
     haloes: &[HaloClump],
@@ -191,7 +193,7 @@ fn answer(
     let n_members = comm.all_reduce_counts(&[n_particles.iter().sum()], Reduce::Sum)?[0];
     let limit = rules.limit(n_members, comm.n_ranks());
     let spans = |place: usize| n_particles[place] >= limit;
-    // What all ranks work on counts for none.
+    // Haloes that all ranks process do not count for a single one.
     let work: Vec<u64> = n_particles.iter().map(|n| if *n >= limit { 0 } else { *n }).collect();
     let workers = share(&work, comm)?;
     let mut buffers = SendBuffers::default();
@@ -216,7 +218,8 @@ fn answer(
     Ok((buffers.exchange(comm)?, limit))
 }
 
-/// Collective: the rank that works on each halo of this rank's rows. The work before a halo, over all ranks, decides.
+/// Collective: the rank that processes each halo of this rank's rows. It follows from the work before the
+/// halo, over all ranks.
 fn share(n_particles: &[u64], comm: &Comm) -> Result<Vec<Rank>, CommError> {
     let work = |n: &u64| 1 + n * u64::from(u64::BITS - n.leading_zeros());
     let own: u64 = n_particles.iter().map(work).sum();
@@ -231,7 +234,8 @@ fn share(n_particles: &[u64], comm: &Comm) -> Result<Vec<Rank>, CommError> {
     Ok(n_particles.iter().map(worker).collect())
 }
 
-/// The rank that works on each clump, from the number of members of each: in ranges of clumps, with nearly equal work.
+/// The rank that processes each clump, from the number of members of each: in ranges of clumps, with nearly
+/// equal work.
 pub fn even_workers(clumps: &[(u32, u64)], n_ranks: usize) -> Vec<(u32, usize)> {
     let work = |n: u64| 1 + n * u64::from(u64::BITS - n.leading_zeros());
     let total: u64 = clumps.iter().map(|(_, n)| work(*n)).sum();

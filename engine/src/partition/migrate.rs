@@ -16,14 +16,15 @@ use std::ops::Range;
 /// A rank's own cells of one level.
 #[derive(Debug, Default)]
 pub(super) struct OwnLevel {
-    /// No cell is in two octs, unless the input has it twice.
+    /// No cell is in two octs, unless the input contains it twice.
     pub octs: Vec<OctRecord>,
     /// The values of further fields of the test cells, cell by cell.
     pub extra: Vec<f64>,
 }
 
-/// Collective: brings cells to their owners, with `n_extra` values of further fields per test cell. Returns the own cells
-/// by level, sorted by Morton key. Frees `held` as it goes. One or two exchanges per round; none on a rank alone.
+/// Collective: brings cells to their owners, with `n_extra` values of further fields per test cell. Returns
+/// the own cells by level, sorted by Morton key. Frees `held` while it runs. One or two exchanges per round;
+/// none on a single rank.
 ///
 /// # Errors
 /// When another rank fails.
@@ -43,7 +44,7 @@ pub(super) fn migrate(
         }
     }
     for _ in 0..rounds(held.chunks.len(), comm)? {
-        // A rank that has sent everything takes part with an empty chunk.
+        // A rank that has sent everything takes part with empty chunks.
         let chunk = held.chunks.pop().unwrap_or_default();
         let (octs, extra) = by_owner(&chunk, splits, extras);
         drop(chunk);
@@ -59,7 +60,7 @@ pub(super) fn migrate(
     Ok(levels)
 }
 
-/// Which cells have values of further fields.
+/// The cells that have values of further fields.
 #[derive(Debug, Clone, Copy)]
 struct Extras {
     /// Leaves denser than this.

@@ -4,7 +4,7 @@
 //! to the owners of their keys on a space-filling curve; cells near other ranks are copied to these. The
 //! protocol is in `engine/src/partition/README.md`.
 //!
-//! This folder does not know peaks, patches or clumps; it knows test cells only as something to balance. Its cuts of the
+//! This folder does not use peaks, patches or clumps. It uses test cells only for balancing. Its cuts of the
 //! curve and its rankings also serve `fof`, which does not use cells of a mesh.
 //!
 //! Invariants: the part of a rank depends only on the snapshot and the number of ranks, not on files, threads or readers.
@@ -59,7 +59,7 @@ use inselberg_io::Snapshot;
 use inselberg_kernels::geom::Domain;
 use oct_record::OctRecord;
 
-/// What to load of a snapshot, and how to divide it.
+/// The fields to load of a snapshot, and how to divide them.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadRequest<'a> {
     /// The density.
@@ -70,7 +70,7 @@ pub struct LoadRequest<'a> {
     pub threshold: f64,
     /// Further fields of the test cells.
     pub extra_fields: &'a [&'a str],
-    /// What is divided evenly among ranks.
+    /// The quantity that is divided evenly among ranks.
     pub weights: Weights,
 }
 
@@ -82,7 +82,7 @@ pub struct LoadRequest<'a> {
 /// takes two partitions: by leaves for the deposit, then by the chosen weights.
 ///
 /// # Errors
-/// When the input cannot be read, holds values that are not densities, or its cells are not an octree: on the rank that
+/// When the input cannot be read, has invalid densities, or its cells are not an octree: on the rank that
 /// finds it, which should then abort. When another rank fails.
 pub fn load(
     snapshot: &dyn Snapshot,
@@ -95,7 +95,7 @@ pub fn load(
         walls::beyond(snapshot, request.source, request.values, comm)?
     };
     let mut part = match comm.n_ranks() {
-        // Leaves without an octree go to their owners even if there is one rank alone: their levels need not be graded.
+        // Leaves without an octree go to their owners even on a single rank: their levels need not be graded.
         1 if snapshot.is_octree() => load_alone(snapshot, request, comm, executor)?,
         _ => load_shared(snapshot, request, comm, executor)?,
     };
@@ -171,8 +171,9 @@ fn read_held(
     Ok(held)
 }
 
-/// Collective: partitions leaves that ranks happen to hold, given as level, position and density. Any leaves may be missing
-/// that are not denser than `threshold`. Levels of leaves that touch may differ by any number.
+/// Collective: partitions leaves in any distribution over the ranks, given as level, position and density.
+/// Leaves that are not denser than `threshold` may be missing. Levels of leaves that touch may differ by any
+/// number.
 ///
 /// # Errors
 /// When a leaf is outside the box, is given twice or is inside another, on the rank that finds it, which should then
@@ -188,16 +189,16 @@ pub fn partition_leaves(
     partition_leaf_set(domain, leaves, LeafSet { threshold, is_graded: false }, weights, comm, executor)
 }
 
-/// What is known of leaves.
+/// The known facts about leaves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LeafSet {
-    /// Any leaves may be missing that are not denser.
+    /// Leaves that are not denser may be missing.
     pub threshold: f64,
-    /// Whether they are known to be part of a sound and graded octree, which is then not checked.
+    /// Whether they are known to be part of a valid and graded octree, which is then not checked.
     pub is_graded: bool,
 }
 
-/// [`partition_leaves`] for leaves of which more may be known.
+/// [`partition_leaves`] with known facts about the leaves.
 pub(crate) fn partition_leaf_set(
     domain: Domain,
     leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,
@@ -217,7 +218,7 @@ pub(crate) fn partition_leaf_set(
     decompose(domain, held, &request, (cells, weights), comm, executor.observer())
 }
 
-/// Collective: the part of each rank, from the cells that ranks happen to hold.
+/// Collective: the part of each rank, from cells in any distribution over the ranks.
 fn decompose(
     domain: Domain,
     held: HeldCells,

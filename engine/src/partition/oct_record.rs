@@ -3,7 +3,8 @@
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::mesh::local;
 
-/// Some of the cells of an oct. Masks have one bit per cell, in Morton order. Densities of absent cells mean nothing.
+/// Some of the cells of an oct. Masks have one bit per cell, in Morton order. Densities of absent cells are
+/// undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct OctRecord {
@@ -53,7 +54,8 @@ impl OctRecord {
         self
     }
 
-    /// Adds the cells of `other`, if it is the same oct and shares no cell with this one. Whether it did.
+    /// Adds the cells of `other`, if it is the same oct and shares no cell with this one. Returns whether it
+    /// did.
     pub fn join(&mut self, other: &Self) -> bool {
         if (self.level, self.position) != (other.level, other.position) || self.exists & other.exists != 0 {
             return false;

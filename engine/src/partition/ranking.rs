@@ -1,4 +1,4 @@
-//! Which place does a record have among those of all ranks, sorted by key?
+//! The places of records among those of all ranks, sorted by key.
 
 use crate::argsort::sorted;
 use crate::exchange;
@@ -32,9 +32,9 @@ pub fn sort<T: bytemuck::Pod>(
 /// The places of keys among those of all ranks, from 0.
 #[derive(Debug, Default, PartialEq)]
 pub struct Places {
-    /// Of each key.
+    /// The place of each key.
     pub of_keys: Vec<u64>,
-    /// Of each marked key: among all keys, and among the marked ones.
+    /// The places of each marked key: among all keys, and among the marked ones.
     pub of_marked: Vec<[u64; 2]>,
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn rounds(n_chunks: usize, comm: &Comm) -> Result<usize, CommError> {
 }
 
 /// Collective: sends records in rounds of [`ROUND`] and returns those that arrived, in no particular order. `sent` gives
-/// the destination of an item and the record to send. Frees the items as it goes. No exchange on one rank.
+/// the destination of an item and the record to send. Frees the items while it runs. No exchange on one rank.
 ///
 /// # Errors
 /// When another rank fails.

@@ -30,7 +30,7 @@ use inselberg_kernels::mesh::local;
 use inselberg_kernels::sfc::morton;
 use rayon::prelude::*;
 
-/// Which rank owns which part of the box.
+/// The parts of the box that the ranks own.
 ///
 /// The key of a cell is the Morton key of its lower corner on the grid of the deepest level. Every cell, leaf or split,
 /// belongs to the rank that owns its key. Rank r owns the keys from split r - 1 up to, but not including, split r. A rank
@@ -149,7 +149,7 @@ impl Splits {
         let cuts =
             Cuts { whole: sums[0], reach: (sums[0] as f64 / n_ranks as f64 * slack / 2.0) as u64, n_ranks };
         let first = match are_light(sums[1], n_ranks) {
-            // Nothing to divide: rank 0 owns everything.
+            // There is nothing to divide: rank 0 owns everything.
             _ if cuts.whole == 0 => Keys::new(vec![u128::MAX; n_ranks - 1]),
             true => {
                 let part = KeyPart::gather(comm, &keys, |n| before[n])?;

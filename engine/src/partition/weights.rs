@@ -1,11 +1,11 @@
-//! What do the leaves of a mesh weigh when they are divided among ranks?
+//! The weights of leaves when a mesh is divided among ranks.
 
 use inselberg_io::words;
 
-/// What is balanced when a mesh is divided among ranks. Never changes a result.
+/// The quantity that is balanced when a mesh is divided among ranks. It never changes a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Weights {
-    /// The same number of test cells per rank; of leaves where there is no test cell.
+    /// The same number of test cells per rank, or of leaves if there is no test cell.
     #[default]
     TestCells,
     /// The same number of leaves per rank, as simulations divide their mesh.

@@ -20,7 +20,7 @@ pub fn run(
     tasks: &[TaskRegion],
     executor: &Executor,
 ) -> Vec<AtomicU32> {
-    // New memory stays untouched here: the thread that first ascends from a cell places its page near itself.
+    // New memory is not touched here: the thread that first ascends from a cell places its page near itself.
     let up: Vec<AtomicU32> = bytemuck::zeroed_vec(test_cells.len());
     let n_cells: Vec<usize> = tasks.iter().map(|task| task.n_cells(mesh, test_cells)).collect();
     let (plan, [climb, settle, contrast]) = executor.plan("ascent", &n_cells, |planner| {

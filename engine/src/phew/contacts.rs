@@ -15,7 +15,7 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::RootIdx;
 use inselberg_kernels::phew::forest::ContactEdge;
 
-/// The contacts of a rank, and the peaks between which they are.
+/// The contacts of a rank and their peaks.
 pub struct Contacts {
     /// Between slots, in falling order.
     pub edges: Vec<ContactEdge>,
@@ -23,7 +23,7 @@ pub struct Contacts {
     pub refined: Vec<[f64; 3]>,
     /// The peaks known on this rank.
     pub known: PeakComm,
-    /// What is known of each, by slot.
+    /// Their densities, cells and names, by slot.
     pub peaks: PeakColumns,
     /// The slots of the roots.
     pub slots: RootSlots,

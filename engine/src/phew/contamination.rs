@@ -1,7 +1,7 @@
 //! How many particles of a selected region are heavier than the lightest one?
 //!
-//! A zoom has light particles where its resolution is high. Heavier ones that come in from outside contaminate a halo. In zooms of
-//! Gadget and SWIFT they have types of their own, and count whether or not these make the mesh.
+//! A zoom has light particles where its resolution is high. Heavier ones from outside contaminate a halo. In
+//! zooms of Gadget and SWIFT they have separate types, which always count.
 
 use crate::error::RunError;
 use crate::partition::{LocalField, for_each_particle_block, to_leaf_owners};
@@ -15,7 +15,7 @@ use inselberg_io::catalogue::Attribute;
 use inselberg_io::{Family, ParticleBlock, Snapshot};
 use rayon::prelude::*;
 
-/// Masses that differ by less are the same.
+/// Masses with a smaller relative difference are equal.
 const SAME: f64 = 1.001;
 
 /// A dark-matter particle of the region.

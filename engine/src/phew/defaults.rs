@@ -1,9 +1,10 @@
-//! Which thresholds hold where none is given, and what says so?
+//! The default thresholds, and how catalogues mark them.
 //!
-//! A search of matter has default thresholds wherever the mean density of matter, or of the particles themselves, is known: on
-//! particles, and on cosmological outputs whose unit of density is the mean matter density. Their values stand here alone.
+//! A search of matter has default thresholds if the mean density of matter, or of the particles themselves,
+//! is known: on particles, and on cosmological outputs whose unit of density is the mean matter density.
+//! Their values are only here.
 //!
-//! This file knows neither options nor summaries.
+//! This file uses neither options nor summaries.
 
 use crate::density::DensitySource;
 use crate::error::RunError;
@@ -35,25 +36,26 @@ pub const DENSITY: DefaultThreshold = default_threshold!(60);
 pub const SADDLE: DefaultThreshold = default_threshold!(200);
 /// Peaks with a smaller ratio to their saddle are noise.
 pub const RELEVANCE: DefaultThreshold = default_threshold!(3);
-/// The same on a mesh that particles make, where significance tells noise as well. Subhaloes of 20 to 50 particles need it so low.
+/// The same on a mesh from particles, where significance identifies noise as well. Subhaloes of 20 to 50
+/// particles need this low value.
 pub const RELEVANCE_ON_MESH: DefaultThreshold = default_threshold!(1.5);
 
-/// A threshold and where it comes from.
+/// A threshold and its origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThresholdInForce<T> {
     /// Its value, as it was given.
     pub value: T,
-    /// Whether nobody gave it.
+    /// Whether it is the default.
     pub is_default: bool,
 }
 
 impl<T> ThresholdInForce<T> {
-    /// As it was given, or else the default.
+    /// The given value, or else the default.
     pub(crate) fn new(given: Option<T>, default: T) -> Self {
         Self { is_default: given.is_none(), value: given.unwrap_or(default) }
     }
 
-    /// As catalogues and summaries name its origin.
+    /// The name of its origin in catalogues and summaries.
     pub fn origin(&self) -> &'static str {
         if self.is_default { "default" } else { "given" }
     }
@@ -66,7 +68,7 @@ pub struct ThresholdsInForce {
     pub unit: DensityUnit,
     /// Denser cells or particles take part.
     pub density: ThresholdInForce<f64>,
-    /// Peaks that stand out less are noise.
+    /// Peaks of lower persistence are noise.
     pub persistence: ThresholdInForce<Persistence>,
     /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
     pub saddle: Option<ThresholdInForce<f64>>,
@@ -80,7 +82,7 @@ const ORIGINS: [&str; 3] =
     ["density_threshold_origin", "relevance_threshold_origin", "saddle_threshold_origin"];
 
 impl ThresholdsInForce {
-    /// What catalogues say of the unit of the thresholds, and of where each comes from.
+    /// The attributes of catalogues with the unit and the origins of the thresholds.
     pub(crate) fn attributes(&self) -> Vec<(String, Attribute)> {
         let unit = (THRESHOLD_UNIT.to_string(), Attribute::Text(self.unit.to_string()));
         let text = |(name, origin): (&str, &str)| (name.to_string(), Attribute::Text(origin.into()));
@@ -105,8 +107,8 @@ impl ThresholdsInForce {
     }
 }
 
-/// Marks thresholds of a stored catalogue as given, where it states origins: persistence and saddle. Without a saddle threshold
-/// before, its origin follows the others.
+/// Marks persistence and saddle threshold of a stored catalogue as given, if it states origins. Without an
+/// earlier saddle threshold, the origin is added after the others.
 pub(crate) fn mark_given(attributes: &mut Vec<(String, Attribute)>, [persistence, saddle]: [bool; 2]) {
     let Some(last) = attributes.iter().rposition(|(name, _)| ORIGINS.contains(&name.as_str())) else {
         return;

@@ -1,7 +1,7 @@
-//! How much volume and mass is at which density?
+//! The distribution of volume and mass over density.
 //!
-//! Beside the flow: it reads the density that a run would segment, and nothing else. It knows no thresholds; those who choose some
-//! ask it what lies above them.
+//! Outside the flow of a run: it reads only the density that a run would segment. It helps to choose
+//! thresholds, but has none itself.
 //!
 //! Invariant: leaves are counted by interval of density and level, so the order of threads changes nothing.
 
@@ -32,7 +32,7 @@ pub struct DensityDistribution {
     not_positive: BTreeMap<u8, u64>,
 }
 
-/// What lies above a density.
+/// The leaves above a density.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AboveDensity {
     /// The density (code units), the lower end of an interval.
@@ -66,7 +66,7 @@ pub fn distribution(
 }
 
 impl DensityDistribution {
-    /// Of all leaves of a field.
+    /// The distribution of all leaves of a field.
     fn of_field(field: &AmrField) -> Self {
         let mesh = &field.mesh;
         let of_super = |mut all: Self, s: usize| {
@@ -86,7 +86,7 @@ impl DensityDistribution {
             .reduce(Self::default, Self::joined)
     }
 
-    /// Of the leaves of a snapshot that has leaves alone.
+    /// The distribution of the leaves of a snapshot without split cells.
     fn of_leaves(snapshot: &dyn Snapshot, field: &str) -> ReadResult<Self> {
         let of_piece = |piece| {
             let mut all = Self::default();
@@ -124,8 +124,8 @@ impl DensityDistribution {
         self
     }
 
-    /// What lies above the lower end of each interval that has leaves, by falling density. Intervals are about 3 % wide, and so is
-    /// the error of masses in one of them.
+    /// The leaves above the lower end of each non-empty interval, by falling density. Intervals are about 3 %
+    /// wide, and so is the error of the mass in one of them.
     pub fn above(&self) -> Vec<AboveDensity> {
         let mut rows: Vec<AboveDensity> = Vec::new();
         let mut sum = AboveDensity { density: f64::INFINITY, volume: 0.0, mass: 0.0, cells: 0 };
@@ -145,7 +145,7 @@ impl DensityDistribution {
         rows
     }
 
-    /// The mean density of the box (code units); negative leaves count as 0. 0 where there are no leaves.
+    /// The mean density of the box (code units); negative leaves count as 0. 0 without leaves.
     pub fn mean(&self) -> f64 {
         let (mut mass, mut volume) = (0.0, self.empty_volume());
         for part in self.parts() {

@@ -1,4 +1,4 @@
-//! The merge tree over ranks: the tree that a rank alone grows from its forest of contacts.
+//! The merge tree over ranks: the same tree that one rank grows from its forest of contacts.
 //!
 //! Each rank decides the deaths in components of peaks that no other rank knows ([`super::region_trees`]). It sends every
 //! other edge to the owners of its two peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
@@ -25,24 +25,24 @@ use rayon::prelude::*;
 pub struct PlacedTree {
     /// The tree.
     pub tree: OwnTree,
-    /// Where each peak dies, in units of the level-0 cell; NaN for those that never do.
+    /// The position at which each peak dies, in units of the level-0 cell; NaN for those that never do.
     pub saddle_position: Vec<[f64; 3]>,
 }
 
-/// The contacts of a rank, and where their cells and peaks are.
+/// The contacts of a rank, and the places of their cells and peaks.
 pub struct PlacedContacts<'a, C> {
     /// Edges in falling order.
     pub edges: &'a [ContactEdge],
-    /// Where the cells are that they name.
+    /// The places of their cells.
     pub cells: &'a C,
-    /// The peaks that they name, in regions of space.
+    /// Their peaks, in regions of space.
     pub regions: &'a PeakRegions,
-    /// Which of these peaks other ranks may know; empty on a rank alone.
+    /// Which of these peaks other ranks may know; empty on a single rank.
     pub shared: &'a [bool],
 }
 
 impl<C: CellPlaces> PlacedContacts<'_, C> {
-    /// Decides what these contacts suffice for, from the densities of their peaks.
+    /// Decides all deaths that follow from these contacts and the densities of their peaks.
     fn decide(&self, rho: &[f64]) -> RegionDeaths {
         RegionPeaks { rho, regions: self.regions, shared: self.shared }.decide(self.edges)
     }
@@ -73,7 +73,7 @@ impl<C: CellPlaces> PlacedContacts<'_, C> {
     }
 }
 
-/// The merge tree of a rank alone, from the densities of its peaks and its contacts.
+/// The merge tree of a single rank, from the densities of its peaks and its contacts.
 pub fn grow_alone<C: CellPlaces>(rho: Vec<f64>, contacts: &PlacedContacts<C>, domain: &Domain) -> PlacedTree {
     let RegionDeaths { deaths, undecided } = contacts.decide(&rho);
     assert!(undecided.is_empty(), "a rank alone decides all edges");
@@ -83,7 +83,7 @@ pub fn grow_alone<C: CellPlaces>(rho: Vec<f64>, contacts: &PlacedContacts<C>, do
 /// The saddle of a peak that never dies.
 const NOWHERE: [f64; 3] = [f64::NAN; 3];
 
-/// Where the cells are that contacts name.
+/// The places of the cells of contacts.
 pub trait CellPlaces: Sync {
     /// Level and position of a cell.
     fn cell_at(&self, cell: CellIdx) -> CellAt;
@@ -96,16 +96,16 @@ impl CellPlaces for Locator<'_> {
     }
 }
 
-/// What one of several ranks knows of the forest before it asks others.
+/// The part of the forest that one of several ranks finds before it exchanges messages.
 pub struct RankForest {
-    /// The contact at which each peak dies, by slot, as far as the contacts of the rank suffice for it.
+    /// The contact at which each peak dies, by slot, if it follows from the contacts of the rank.
     pub deaths: Vec<DeathEdge>,
     /// Undecided edges of own peaks.
     pub edges: Vec<GlobalEdge>,
 }
 
-/// Decides what the contacts of this rank suffice for, and writes every other edge for the owners of its two peaks on
-/// other ranks. The contacts are between slots of `peaks`.
+/// Decides all deaths that follow from the contacts of this rank, and sends every other edge to the owners of
+/// its two peaks on other ranks. The contacts are between slots of `peaks`.
 pub fn send_to_owners<const KINDS: usize>(
     buffers: &mut SendBuffers<KINDS>,
     kind: usize,
@@ -146,7 +146,8 @@ pub fn tree_of_rank(
     contacts.tree(rho, deaths, |peak| index(peak.to_slot()), domain)
 }
 
-/// Collective: adds what ranks decide together to the tree of this rank. `names` are those of its own peaks, `edges` all undecided
+/// Collective: adds the deaths that ranks decide together to the tree of this rank. `names` are those of its
+/// own peaks, `edges` all undecided
 /// edges of these. For its exchanges see [`leaders::decide`].
 ///
 /// # Errors

@@ -42,13 +42,13 @@ pub fn classify(links: &TestLinks, roots: &PeakSet) -> Vec<Root> {
     ghost_at.into_iter().map(root).collect()
 }
 
-/// Where the ascent of a ghost leads: to a peak, or to a mirror on another rank.
+/// The target of the ascent of a ghost: a peak, or a mirror on another rank.
 ///
 /// Both ranks of a link list its cells in the same order. So a place in that list names a ghost on one rank and its mirror on the other.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct GhostAscent {
-    /// The peak. Before the end its name tells only the rank that has the mirror.
+    /// The peak. Before the end of the chain, its name contains only the rank that has the mirror.
     pub peak: KnownPeak,
     /// On that rank: the index of the peak among its own peaks, or the place of the mirror in its link to `sharer`.
     pub index: u32,
@@ -56,7 +56,7 @@ pub struct GhostAscent {
     sharer: u32,
 }
 
-/// In place of a rank, where an ascent has ended.
+/// Stands for a rank at the end of an ascent.
 const NO_RANK: u32 = u32::MAX;
 
 impl GhostAscent {

@@ -1,4 +1,5 @@
-//! The own peaks once their tree is grown: from what a rank knows of its peaks, their contacts and their sums to [`Peaks`].
+//! The own peaks with their tree: from the peaks that a rank knows, their contacts and their sums to
+//! [`Peaks`].
 
 use crate::phew::forest::{self, CellPlaces, PlacedContacts, PlacedTree, RankForest};
 use crate::phew::known_peaks::PeakColumns;

@@ -21,7 +21,7 @@ use inselberg_io::{Family, FieldInfo, OctBlock, Snapshot};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::test_cells::TestCells;
 
-/// What a run segments.
+/// The input of a segmentation.
 pub struct Input<'a> {
     /// The source of the density.
     pub snapshot: &'a dyn Snapshot,
@@ -41,13 +41,13 @@ pub struct Input<'a> {
     pub densest: f64,
     /// The leaves that take part; `None` if all do.
     pub selected: Option<Selected>,
-    /// Where the density threshold is below 0: by how much values are lifted, and the thresholds without that.
+    /// For a density threshold below 0: the lift of the values, and the thresholds without it.
     pub lift: Option<(ValueLift, Thresholds)>,
     /// Attributes of a mesh that was built here, and of its particles.
     pub mesh_attributes: Vec<(&'static str, Attribute)>,
-    /// All leaves of a mesh that was built here, where they are kept.
+    /// All leaves of a mesh that was built here, if they are kept.
     pub leaves: Option<RootLeaves>,
-    /// The particles of which the density is made, where shot noise makes peaks that are none.
+    /// The particles of the density, if its shot noise makes false peaks.
     pub deposited: Option<DepositedParticles<'a>>,
 }
 
@@ -121,7 +121,8 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// By which field of the cells leaves are test cells; `None` if the density is deposited from particles.
+    /// The field of the cells that decides which leaves are test cells; `None` if the density is deposited
+    /// from particles.
     pub fn test_field(&self) -> Option<TestField<'_>> {
         let FieldInfo { family, name } = &self.field.field;
         (*family != PARTICLES).then_some(TestField { name, threshold: self.thresholds.density })
@@ -153,7 +154,7 @@ impl<'a> Input<'a> {
         if let Some(selected) = &selected {
             selected.lower_others(&mut part.field, thresholds.density);
         }
-        // Of a mesh from particles all kinds that the snapshot has were deposited.
+        // For a mesh from particles, all species of the snapshot were deposited.
         let deposited = (config.rules == Rules::Paper).then_some(DepositedParticles {
             snapshot,
             mass: grown.particle_mass,
@@ -219,7 +220,7 @@ fn load_leaves(
     let Some(selected) = selected else { return load(snapshot, request, comm, executor) };
     let most = request.threshold;
     match request.source {
-        // Lowered as they are read: ranks then share the leaves that take part.
+        // Densities are lowered as they are read, so that ranks share only the leaves that take part.
         DensitySource::Cells(field) => {
             let change = |column: usize, block: &mut OctBlock| selected.lower_in_block(column, block, most);
             let (change, beyond) = (&change, &|value| value);
@@ -235,7 +236,7 @@ fn load_leaves(
     }
 }
 
-/// The density that a run segments, and the densities that it was chosen from.
+/// The density that a run segments, and the available densities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenField {
     /// The density.
@@ -331,8 +332,8 @@ pub(super) fn choose_source<'a>(
 /// Names of a density, the best first, without case and separators; `prim_density` is AthenaPK's.
 const DENSITIES: [&str; 5] = ["density", "gasdensity", "primdensity", "rho", "dens"];
 
-/// The field that is a density by its name. Of names that differ by case or separators alone the one without them counts; of several
-/// others none does.
+/// The field that is a density by its name. If several names differ only by case or separators, the plain one
+/// counts. If there are other candidates, none counts.
 fn density_field(snapshot: &dyn Snapshot) -> Option<&str> {
     let plain = |name: &str| name.replace(['_', '-', ' ', '.'], "").to_lowercase();
     let named = |density: &str| {
@@ -346,7 +347,7 @@ fn density_field(snapshot: &dyn Snapshot) -> Option<&str> {
     DENSITIES.into_iter().find_map(named)
 }
 
-/// Whether a density is that of all matter. A field of gas is, where nothing else can be chosen.
+/// Whether a density is that of all matter. A gas density is, if there is no other density.
 pub(super) fn is_matter(snapshot: &dyn Snapshot, source: DensitySource, choice: &FieldChoice) -> bool {
     match source {
         // In runs with gas RAMSES leaves other values in it on refined levels.
@@ -365,19 +366,19 @@ fn has_gas(snapshot: &dyn Snapshot) -> bool {
     snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == "density")
 }
 
-/// Gas and particles, where there are both.
+/// Gas and particles, if both exist.
 fn all_matter(snapshot: &dyn Snapshot) -> Option<DensitySource<'static>> {
     let has_both = has_gas(snapshot) && snapshot.has_particles() && snapshot.is_octree();
     has_both.then_some(DensitySource::Matter("density", Deposited::All))
 }
 
-/// The error for a field that the snapshot does not have. It lists every density that there is.
+/// The error for a field that the snapshot does not have. It lists the available densities.
 fn no_field(snapshot: &dyn Snapshot, name: &str) -> RunError {
     let known: Vec<String> = candidates(snapshot).into_iter().map(|f| f.name).collect();
     RunError::NoField { name: name.into(), known: known.join(", ") }
 }
 
-/// The source of gravity in RAMSES: dark matter, and gas where there is any.
+/// The source of gravity in RAMSES: dark matter, and gas if there is any.
 fn as_ramses(snapshot: &dyn Snapshot) -> DensitySource<'static> {
     match has_gas(snapshot) {
         true => DensitySource::Matter("density", Deposited::DarkMatter),
@@ -396,11 +397,11 @@ fn from_particles(source: DensitySource) -> FieldInfo {
     FieldInfo { family: PARTICLES, name: source.name().into() }
 }
 
-/// Further fields of the test cells: gas velocities, and the gas density where the field is another hydro
+/// Further fields of the test cells: gas velocities, and the gas density if the field is another hydro
 /// variable.
 pub struct ExtraColumns {
     has_velocity: bool,
-    /// The field of which masses are sums, if it is not the segmented one.
+    /// The field whose sums are masses, if it is not the segmented one.
     mass_density: Option<&'static str>,
 }
 
@@ -420,7 +421,8 @@ impl ExtraColumns {
         }
     }
 
-    /// Asks for the values of the input, where the segmented ones are lifted. `None` if they are of no field of cells.
+    /// Requests the values of the input if the segmented ones are lifted. `None` if they are not a field of
+    /// cells.
     fn keep_masses(&mut self, source: DensitySource) -> Option<()> {
         self.mass_density = self.mass_density.or(Some(GIVEN));
         matches!(source, DensitySource::Cells(_)).then_some(())

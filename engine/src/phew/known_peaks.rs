@@ -1,4 +1,4 @@
-//! What any rank may know of a peak: its density, its cell, and its name over all ranks.
+//! The facts about a peak that any rank may know: its density, its cell, and its name over all ranks.
 
 use crate::chunks::{carve, chunks, zeros};
 use crate::exchange::firsts_by_level;
@@ -10,7 +10,7 @@ use inselberg_kernels::mesh::local;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A peak as any rank may know it.
+/// The facts about a peak that any rank may know.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct KnownPeak {
@@ -24,8 +24,8 @@ pub struct KnownPeak {
     pub ijk: [u32; 3],
 }
 
-/// Known peaks, column by column. On a rank alone these columns become those of [`Peaks`](crate::phew::peaks::Peaks), so
-/// nothing is listed twice.
+/// Known peaks, column by column. On a single rank, these columns become those of
+/// [`Peaks`](crate::phew::peaks::Peaks), so nothing is stored twice.
 #[derive(Debug, Default)]
 pub struct PeakColumns {
     /// Densities.
@@ -67,7 +67,7 @@ impl PeakColumns {
         }
     }
 
-    /// Keeps the peaks of which this is true, by their places. They must not have names yet.
+    /// Keeps the peaks whose places a closure accepts. They must not have names yet.
     pub fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
         retain_places(&mut self.rho, &is_kept);
         retain_places(&mut self.level, &is_kept);
@@ -109,7 +109,7 @@ impl PeakColumns {
     }
 }
 
-/// Of a list keeps the entries at places of which this is true.
+/// Keeps the entries of a list whose places a closure accepts.
 pub fn retain_places<T>(list: &mut Vec<T>, is_kept: impl Fn(usize) -> bool) {
     let mut places = 0..;
     list.retain(|_| places.next().is_some_and(&is_kept));

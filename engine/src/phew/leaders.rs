@@ -1,8 +1,9 @@
-//! Leaders of groups of ranks decide together what ranks alone cannot: a pipeline.
+//! Leaders of groups of ranks decide the deaths that single ranks cannot decide: a pipeline.
 //!
 //! Ranks form groups of eight, these form groups of eight again, and so on until one group holds all ranks. All groups of a size
-//! are a *tier*; in tier 0 each rank is a group. A leader decides the deaths that the edges of its group suffice for
-//! (`kernels/src/phew/pending_merges.rs`). The undecided edges go to the leader one tier above. Their number
+//! are a *tier*; in tier 0 each rank is a group. A leader decides the deaths that follow from the edges of
+//! its group (`kernels/src/phew/pending_merges.rs`). The undecided edges go to the leader one tier above.
+//! Their number
 //! grows with the border of the group, so the last leaders have most of the work.
 //!
 //! These leaders work at the same time. Edges are decided in falling order, so a leader can pass on the greatest ones before it
@@ -19,7 +20,8 @@
 //!     owners of peaks                           a   b   c   d     take note of deaths
 //! ```
 //!
-//! A step is an exchange, and the work on what has come with it. Deaths go down two tiers per step: 64 messages cost about as much
+//! A step is an exchange, and the work on the received records. Deaths go down two tiers per step: 64
+//! messages cost about as much
 //! as an exchange.
 
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
@@ -41,7 +43,7 @@ const NAMES: usize = 1;
 /// and deaths on their way to the owners of the peaks.
 const DEATHS: usize = 2;
 
-/// What one rank sends in a step.
+/// The records that one rank sends in a step.
 type Outbox = SendBuffers<3>;
 
 /// Collective: decides all deaths that follow from `edges`, the undecided edges of the own peaks. Returns the deaths of the own peaks.
@@ -86,14 +88,14 @@ pub fn decide(comm: &Comm, edges: Vec<GlobalEdge>, radix: u32) -> Result<Vec<Glo
     Ok(own)
 }
 
-/// The edges that have come, with the newest names.
+/// The received edges, with the newest names.
 fn edges_of(received: &[Bundle<3>]) -> Vec<GlobalEdge> {
     let mut edges = all_records(received, EDGES);
     rename(&mut edges, &all_records(received, NAMES));
     edges
 }
 
-/// Names of the steps, for which messages and work are counted. The last one stands for all further steps.
+/// Names of the steps, for counts of messages and work. The last one covers all further steps.
 const STEPS: [&str; 16] = [
     "forest 1",
     "forest 2",
@@ -138,13 +140,14 @@ impl Tiers {
         self.radix.saturating_pow(tier)
     }
 
-    /// The last group takes those ranks that fill no other.
+    /// The last group gets the remaining ranks.
     fn n_groups(&self, tier: u32) -> u32 {
         (self.n_ranks / self.width(tier)).max(1)
     }
 
-    /// The rank that leads the group of a rank. Leaders of tier `t` are at place `t` in their groups. So they lead one tier each, besides
-    /// themselves in tier 0, and a leader of many has no work left from below.
+    /// The rank that leads the group of a rank. Leaders of tier `t` are at place `t` in their groups. So a
+    /// rank leads only one tier besides itself in tier 0, and leaders of large groups have no work from lower
+    /// tiers.
     fn leader(&self, tier: u32, rank: u32) -> u32 {
         let width = self.width(tier);
         (rank / width).min(self.n_groups(tier) - 1) * width + tier
@@ -191,7 +194,8 @@ impl<F: Fn(u32) -> bool> Leader<F> {
     /// leaders.
     ///
     /// An edge goes with the name that this group knows of the node at its other end. A new name belongs to the same group as the
-    /// old one, so the edge reaches the right groups under either. The group of the node tells its name to both of them.
+    /// old one, so the edge reaches the right groups under either. The group of the node sends its name to
+    /// both of them.
     fn decide(&mut self, edges: Vec<GlobalEdge>, deaths: &mut Vec<GlobalDeath>, outbox: &mut Outbox) {
         let PendingMerges { edges, told } = self.merges.decide(edges, deaths);
         let next = |owner: u32| self.tiers.leader(self.tier + 1, owner);
@@ -206,14 +210,14 @@ impl<F: Fn(u32) -> bool> Leader<F> {
         }
     }
 
-    /// The rank that brings a death nearer to the owner of the peak.
+    /// The next rank on the way of a death to the owner of the peak.
     fn below(&self, owner: u32) -> Rank {
         Rank(self.tiers.leader(self.tiers.below(self.tier), owner))
     }
 }
 
 /// Collective: the edges in `n` parts of about equal size on all ranks together, those with the greatest saddles first. Equal saddles
-/// are in one part. Nothing for a rank without edges.
+/// are in one part. Empty for a rank without edges.
 fn in_parts(
     comm: &Comm,
     mut edges: Vec<GlobalEdge>,

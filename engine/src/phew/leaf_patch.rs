@@ -16,8 +16,8 @@ pub struct LeafPatch {
     pub rho: f64,
 }
 
-/// The leaf around a point, in units of the level-0 cell. `None` where the leaf is no test cell, and for points outside the
-/// box or not finite.
+/// The leaf around a point, in units of the level-0 cell. `None` if the leaf is not a test cell, and for
+/// points that are outside the box or not finite.
 pub fn leaf_patch(mesh: &Mesh, segmentation: &Segmentation, x: [f64; 3]) -> Option<LeafPatch> {
     if !x.iter().all(|x| x.is_finite()) {
         return None;

@@ -1,6 +1,6 @@
 //! Which patch does a particle belong to?
 //!
-//! With cells, to that of the leaf around it. In a graph each particle has its own.
+//! With cells, a particle belongs to the patch of its leaf. In a graph, each particle is in a patch itself.
 
 use crate::error::RunError;
 use crate::graph::{LinkGraph, OwnParticles, below_one};
@@ -14,12 +14,12 @@ use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::ids::PeakSlot;
 use rayon::prelude::*;
 
-/// Where the members of patches are.
+/// The kind of members of patches.
 #[derive(Clone, Copy)]
 pub enum MemberPlaces<'a> {
     /// In leaves.
     Leaves(LeafPlaces<'a>),
-    /// They are the particles of a graph.
+    /// The particles of a graph.
     Graph(GraphPlaces<'a>),
 }
 
@@ -52,7 +52,7 @@ pub struct PatchPlace {
     pub size: f64,
 }
 
-/// A particle on the way to the owner of its place.
+/// A particle on the way to the owner of its position.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct SentParticle {

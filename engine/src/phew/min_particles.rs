@@ -1,6 +1,7 @@
 //! Haloes with few particles are not listed.
 //!
-//! The merge tree knows cells and no particles. So the particles of each halo are counted once its clumps are known:
+//! The merge tree contains cells, not particles. So the particles of each halo are counted once its clumps
+//! are known:
 //!
 //! ```text
 //!     particle -> leaf -> patch -> halo     counts of each rank  ->  keeper of the halo: their sum
@@ -32,8 +33,8 @@ struct HaloCount {
     n: u64,
 }
 
-/// Collective: leaves out the clumps and haloes of haloes with fewer than `least` particles of any type. Labels stay. Reads all
-/// particles once. Three exchanges, besides that of the particles.
+/// Collective: leaves out haloes with fewer than `least` particles of any type, and their clumps. Labels do
+/// not change. Reads all particles once. Three exchanges, in addition to that of the particles.
 ///
 /// # Errors
 /// When the particles cannot be read, or another rank fails.

@@ -1,6 +1,6 @@
 //! PHEW: from a density field to clumps, haloes and their hierarchy.
 //!
-//! The steps, in the order of the paper. Each file lays the kernel of the same name over tasks and ranks.
+//! The steps, in the order of the paper. Each file runs the kernel of the same name over tasks and ranks.
 //!
 //! | step | file | question |
 //! |---|---|---|
@@ -16,8 +16,8 @@
 //! | hierarchy | `hierarchy` | which clumps and haloes follow from given thresholds? |
 //! | | `prominence` | which peaks stand out from the shot noise of particles? |
 //! | properties | `sums`, `test_fields` | what do patches sum up to? |
-//! | bound particles | `bound` | which particles does gravity hold in each clump? |
-//! | | `image` | where on the sky are the clumps of an image or a cube of observers? |
+//! | bound particles | `bound` | which particles does gravity bind to each clump? |
+//! | | `image` | what are the sky coordinates of the clumps of an image or a cube? |
 //! | tables | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
 //!
 //! Shared by the steps: `region` and `pass` cut the test cells into tasks, `test_links` has the ghosts among them,

@@ -12,7 +12,7 @@ use inselberg_kernels::phew::hierarchy::Cut;
 pub use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::significance::LEAST_SIGNIFICANCE;
 
-/// Which cell quantity is segmented.
+/// The cell quantity that is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum FieldChoice {
     /// In a cosmological output with gas and particles, by the paper's rules: [`Self::Matter`]. Otherwise hydro `density` if the snapshot has it, else `rho`, else dark-matter particles, deposited by the [`Rules`].
@@ -28,7 +28,7 @@ pub enum FieldChoice {
     Matter,
 }
 
-/// By the words of the command line.
+/// From the words of the command line.
 impl From<&str> for FieldChoice {
     fn from(text: &str) -> Self {
         match text {
@@ -47,12 +47,13 @@ pub(crate) const LEAST_THRESHOLD: f64 = -1e300;
 /// The thresholds of PHEW, densities in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Cells above it are test cells. Below 0 only for fields of cells, where persistence is a difference.
+    /// Cells above it are test cells. It may be below 0 only for fields of cells, if persistence is a
+    /// difference.
     pub density: f64,
     /// Peaks of lower persistence are noise. A difference lets cells of the snapshot be negative.
     pub persistence: Persistence,
-    /// In densities that are made of particles: peaks of lower significance with little mass above their saddles are noise; 0:
-    /// none is for that reason. `None`: [`LEAST_SIGNIFICANCE`].
+    /// For densities made from particles: peaks of lower significance with little mass above their saddles
+    /// are noise; 0: no such test. `None`: [`LEAST_SIGNIFICANCE`].
     pub significance: Option<f64>,
     /// Clumps that meet above it merge into one halo; `None`: no saddle pass.
     pub saddle: Option<f64>,
@@ -104,13 +105,13 @@ impl Thresholds {
         self.significance.unwrap_or(LEAST_SIGNIFICANCE)
     }
 
-    /// Those at which the tree of the peaks is cut.
+    /// The thresholds at which the tree of the peaks is cut.
     pub(crate) fn cut(&self) -> Cut {
         Cut { density: self.density, persistence: self.persistence, saddle: self.saddle }
     }
 }
 
-/// Everything that the results of a run depend on.
+/// All parameters that decide the results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhewConfig {
     /// The density.
@@ -123,9 +124,9 @@ pub struct PhewConfig {
     pub with_cells: bool,
     /// Also list every particle with its clump and halo.
     pub with_particles: bool,
-    /// What is found out about bound particles.
+    /// The requested properties of bound particles.
     pub bound: BoundRequest,
-    /// What is divided evenly among ranks. It never changes a result.
+    /// The quantity that is divided evenly among ranks. It never changes a result.
     pub weights: Weights,
     /// Which leaves take part.
     pub selection: Selection,
@@ -138,7 +139,7 @@ pub struct PhewConfig {
 /// The beginnings of the names of attributes about members of clumps: of unbinding, and of gas.
 pub(crate) const OF_MEMBERS: [&str; 2] = ["unbind_", "gas_"];
 
-/// Checks that nothing is asked for that only the other rules have.
+/// Checks that no parameter needs other rules.
 ///
 /// # Errors
 /// The first parameter that these rules do not take.
@@ -166,8 +167,9 @@ impl PhewConfig {
     /// Checks the thresholds against each other and against the rules.
     ///
     /// # Errors
-    /// When the density threshold is negative without a difference or beside what needs masses, RAMSES's rules meet a persistence that is
-    /// no ratio or a significance, or its unbinding meets the rules of the paper.
+    /// When the density threshold is negative without a difference or together with properties that need
+    /// masses. When RAMSES's rules are combined with a difference or a significance, or RAMSES's unbinding
+    /// with the rules of the paper.
     pub fn check(&self) -> Result<(), RunError> {
         check_rules(self.rules, &self.thresholds, &self.bound)?;
         let Thresholds { density, persistence, .. } = self.thresholds;
@@ -193,7 +195,7 @@ impl PhewConfig {
     }
 }
 
-/// Sets a persistence of one kind from a text. `none` leaves the default. Whether the text suits.
+/// Sets a persistence of one kind from a text. `none` keeps the default. Returns whether the text is valid.
 pub(crate) fn set_persistence(
     slot: &mut Option<Persistence>,
     text: &str,

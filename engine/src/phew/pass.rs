@@ -1,4 +1,4 @@
-//! What every pass over the test cells reads, and how its results are cut into tasks.
+//! The input of every pass over the test cells, and the division of its results into tasks.
 
 use crate::chunks::carve;
 use crate::phew::region::TaskRegion;
@@ -10,14 +10,14 @@ use inselberg_kernels::phew::label::PeakSet;
 use inselberg_kernels::phew::test_cells::TestCells;
 use std::ops::Range;
 
-/// What every pass over the test cells reads once the ascents are done.
+/// The input of every pass over the test cells, once the ascents are done.
 #[derive(Clone, Copy)]
 pub struct PassContext<'a> {
     /// The mesh.
     pub mesh: &'a Mesh,
     /// Its test cells.
     pub test_cells: &'a TestCells<'a>,
-    /// Where the ascents end: own peaks, and ghosts of other ranks.
+    /// The roots of the ascents: own peaks, and ghosts of other ranks.
     pub roots: &'a PeakSet,
     /// The tasks of the test cells.
     pub tasks: &'a [TaskRegion],

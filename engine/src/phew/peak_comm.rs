@@ -3,8 +3,8 @@
 //!
 //! A rank knows its own peaks and its *ghost peaks*: those on other ranks to which its test cells or their neighbours
 //! ascend. Each has a *slot* here. Slots are in the order of the names, so comparing slots gives the result of
-//! comparing names. The communicator is built once the labels are known, and holds as long as the set of ghost
-//! peaks does. It keeps lists only for pairs of ranks that share a peak.
+//! comparing names. The communicator is built once the labels are known, and is valid as long as the set of
+//! ghost peaks does not change. It keeps lists only for pairs of ranks that share a peak.
 
 use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::exchange::grouped;
@@ -37,8 +37,7 @@ pub struct PeakComm {
 impl PeakComm {
     /// From the own peaks of `rank`, which have names, of `n_global` on all ranks, and the peaks of all ghosts. Also returns all
     /// known peaks, by slot. Local.
-    ///
-    /// Owners learn about ghosts of their peaks from the first [`Self::announce`].
+    /// Owners get the ghosts of their peaks from the first [`Self::announce`].
     pub fn new(rank: Rank, own: PeakColumns, n_global: u64, ghosts: &[GhostAscent]) -> (Self, PeakColumns) {
         let foreign = distinct(ghosts, rank.0);
         let n_own = own.len();
@@ -67,7 +66,7 @@ impl PeakComm {
         self.n_slots
     }
 
-    /// Of the known peaks those that are own, in the order of their cells. Not copied if all are.
+    /// The own ones of the known peaks, in the order of their cells. Not copied if all are own.
     pub fn own_of(&self, known: PeakColumns) -> PeakColumns {
         if self.own.len() == known.len() { known } else { known.at(&self.own) }
     }
@@ -79,7 +78,7 @@ impl PeakComm {
         move |slot| PeakIdx::new(slot.at() - ghosts.partition_point(|ghost| *ghost < slot))
     }
 
-    /// Which peaks, by slot, other ranks may know, from the slots of test cells. Empty on a rank alone.
+    /// Which peaks, by slot, other ranks may know, from the slots of test cells. Empty on a single rank.
     ///
     /// These are the peaks of other ranks, and own ones with a mirror in their patch. An ascent from another rank reaches this
     /// one at a mirror. So another rank knows none of the other peaks.
@@ -104,7 +103,7 @@ impl PeakComm {
         classes.par_iter().map(slot).collect()
     }
 
-    /// Writes to the owners, for [`Self::receive`], which of their peaks are ghost peaks here.
+    /// Sends the owners the list of their peaks that are ghost peaks here, for [`Self::receive`].
     pub fn announce<const KINDS: usize>(&self, buffers: &mut SendBuffers<KINDS>, kind: usize) {
         for ((owner, _), indices) in self.ghosts.iter().zip(&self.indices) {
             buffers.put(*owner, kind, indices);
@@ -125,13 +124,13 @@ impl PeakComm {
         }
     }
 
-    /// Keeps which own peaks are ghost peaks on which ranks.
+    /// Stores which own peaks are ghost peaks on which ranks.
     pub fn receive<const KINDS: usize>(&mut self, received: &[Bundle<KINDS>], kind: usize) {
         let slots = |bundle: &Bundle<KINDS>| {
             let indices: Vec<PeakIdx> = bundle.records(kind);
             (bundle.from, indices.iter().map(|&i| self.own[i.at()]).collect())
         };
-        // Ranks whose bundles hold something else announce nothing.
+        // Ranks whose bundles have only other records announce nothing.
         self.mirrors =
             received.iter().map(slots).filter(|(_, slots): &(_, Vec<_>)| !slots.is_empty()).collect();
     }
@@ -154,7 +153,7 @@ impl PeakComm {
         }
     }
 
-    /// Collective: gives every ghost peak its owner's value, after the first [`Self::receive`].
+    /// Collective: sets every ghost peak to its owner's value, after the first [`Self::receive`].
     /// `values` has one entry per slot. One exchange.
     ///
     /// # Errors
@@ -176,7 +175,7 @@ impl PeakComm {
 /// The slots of the roots.
 #[derive(Debug, Default)]
 pub struct RootSlots {
-    /// The slot of each root; empty where every root is its own slot.
+    /// The slot of each root; empty if every root is its own slot.
     slots: Vec<PeakSlot>,
     /// For each root the number of slots before the first own peak at or after it, and at last the number of slots;
     /// empty as well where every root is its own slot.
@@ -184,7 +183,7 @@ pub struct RootSlots {
 }
 
 impl RootSlots {
-    /// On a rank alone: every root is an own peak, and its index is its slot.
+    /// On a single rank: every root is an own peak, and its index is its slot.
     pub const SAME: Self = Self { slots: Vec::new(), before: Vec::new() };
 
     /// From the slot and the class of each root.

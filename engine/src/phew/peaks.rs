@@ -27,29 +27,29 @@ pub struct Peaks {
     pub ijk: Vec<[u32; 3]>,
     /// Which peak dies where.
     pub tree: OwnTree,
-    /// Under RAMSES's rules the edges that tie with those of the tree, in the order of edges; all on the first rank.
+    /// Under RAMSES's rules, the edges that tie with those of the tree, in the order of edges, all on rank 0.
     /// They name patches of the tree of all ranks.
     pub ties: Vec<Tie>,
     /// Refined positions, in code units.
     pub refined: Vec<[f64; 3]>,
-    /// Where each peak dies, in code units; NaN for those that never do.
+    /// The position at which each peak dies, in code units; NaN for those that never do.
     pub saddle_position: Vec<[f64; 3]>,
     /// Sums over each patch.
     pub patches: Vec<PatchValues>,
     /// Momentum of each patch, in code units; `None` without velocities.
     pub momenta: Option<Vec<[f64; 3]>>,
-    /// How far each peak stands out from the shot noise of particles; `None` where the density is not made of particles, and in
-    /// old catalogues.
+    /// How far each peak stands out from the shot noise of particles; `None` if the density is not made from
+    /// particles, and in old catalogues.
     pub prominence: Option<Vec<PeakProminence>>,
 }
 
-/// The prominence of a peak, and into which peak it dies.
+/// The prominence of a peak, and the peak into which it dies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeakProminence {
     /// Above the saddle at which it dies, or above the density threshold. In code units.
     pub prominence: Prominence,
-    /// That of the component into which it dies, above the same saddle. Unknown for peaks that never die or do not stand out
-    /// themselves.
+    /// The prominence of the component into which it dies, above the same saddle. Unknown for peaks that
+    /// never die or are not significant themselves.
     pub of_elder: Prominence,
     /// The greatest peak of the component into which it dies; `NONE` if it never does.
     pub elder: PeakName,
@@ -67,8 +67,7 @@ impl Peaks {
     }
 
     /// The index here of the peak with this name, if this rank owns it.
-    ///
-    /// One look-up on a rank alone, where each number is its own index; otherwise a binary search.
+    /// One look-up on a single rank, where each number is its own index; otherwise a binary search.
     #[inline]
     pub fn own(&self, name: PeakName) -> Option<PeakIdx> {
         if self.name.get(name.number() as usize) == Some(&name) {
@@ -92,7 +91,8 @@ pub struct OwnTree {
     pub rho: Vec<f64>,
     /// Death of each peak.
     pub death: Vec<Death>,
-    /// Patches of other ranks at whose contact with an own component a peak dies. A patch may be there several times.
+    /// Patches of other ranks at whose contact with an own component a peak dies. A patch may occur several
+    /// times.
     pub foreign: Vec<PeakName>,
 }
 

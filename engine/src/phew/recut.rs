@@ -40,7 +40,7 @@ params! {
         ).measured(Measure::DENSITY).example("150");
         /// New mass threshold (code units); default: that of the catalogue.
         ///
-        /// By RAMSES's rules the unit is the mass of the lightest particle, as in the first run.
+        /// With RAMSES's rules, the unit is the mass of the lightest particle, as in the first run.
         pub mass: Option<f64> = None, "mass_threshold" =
             real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite mass, 0 or more").measured(Measure::MASS).example("0");
         /// New least number of leaf cells of a listed halo; default: that of the catalogue.
@@ -153,7 +153,8 @@ pub(crate) fn cut_attributes(
     thresholds: &Thresholds,
     [n_clumps, n_haloes, n_levels]: [u64; 3],
 ) -> Vec<(String, Attribute)> {
-    // Other clumps have other members, and other options found them. The tree has no numbers of particles.
+    // Other clumps have other members, so these attributes no longer hold. The tree has no numbers of
+    // particles.
     let is_kept = |name: &str| {
         let is_of_members = OF_MEMBERS.iter().any(|beginning| name.starts_with(beginning));
         !is_of_members

@@ -1,7 +1,9 @@
-//! The merge tree of a rank, on all threads: regions of peaks decide what they can, and one thread decides the rest.
+//! The merge tree of a rank, on all threads: tasks decide the deaths within regions of peaks, and one thread
+//! decides the rest.
 //!
-//! A rank alone decides everything. Of several ranks, each decides the deaths that its own edges suffice for. These are the deaths
-//! in components of peaks that no other rank knows: only the rank itself can have edges of such peaks.
+//! A single rank decides everything. Each of several ranks decides the deaths that follow from its own edges.
+//! These are the deaths in components of peaks that no other rank knows: only the rank itself can have edges
+//! of such peaks.
 //!
 //! ```text
 //!     peak          0 1 2 3 4 5 6 7        regions of space: {0, 1, 4, 5} and {2, 3, 6, 7}, two levels each
@@ -15,12 +17,13 @@ use inselberg_kernels::phew::region_tree::{DeathEdge, PeakRegion, RegionEdge};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The peaks of a rank in regions of space: of each region its ranges of peaks, ascending. Each peak is in one region.
+/// The peaks of a rank in regions of space: ascending ranges of peaks for each region. Each peak is in one
+/// region.
 #[derive(Debug)]
 pub struct PeakRegions(Vec<Vec<Range<PeakIdx>>>);
 
-/// About the fewest peaks of a region: so few that their data fit a core's cache, and so many that most edges are within a
-/// region.
+/// About the least number of peaks of a region: small enough for a core's cache, and large enough that most
+/// edges are within a region.
 const REGION_PEAKS: usize = 1 << 16;
 
 impl PeakRegions {
@@ -93,7 +96,7 @@ impl PeakPlaces {
     }
 }
 
-/// The peaks of a rank, of which it decides the deaths that its edges suffice for.
+/// The peaks of a rank, which decides the deaths that follow from its edges.
 #[derive(Debug, Clone, Copy)]
 pub struct RegionPeaks<'a> {
     /// Densities.
@@ -104,10 +107,10 @@ pub struct RegionPeaks<'a> {
     pub shared: &'a [bool],
 }
 
-/// What a rank has decided.
+/// The decisions of a rank.
 #[derive(Debug)]
 pub struct RegionDeaths {
-    /// The edge at which each peak dies; [`DeathEdge::NEVER`] where the rank knows of none.
+    /// The edge at which each peak dies; [`DeathEdge::NEVER`] if the rank has not found one.
     pub deaths: Vec<DeathEdge>,
     /// The edges that other ranks must know, in falling order. None is the lowest on a cycle.
     pub undecided: Vec<UndecidedEdge>,
@@ -123,9 +126,11 @@ pub struct UndecidedEdge {
 }
 
 impl RegionPeaks<'_> {
-    /// Decides the deaths that `edges` suffice for. These are all edges that this rank has, between its peaks, in falling order.
+    /// Decides the deaths that follow from `edges`. These are all edges that this rank has, between its
+    /// peaks, in falling order.
     ///
-    /// Each region takes the edges of its own peaks. What it leaves has to do with several regions, and one thread decides it.
+    /// Each region processes the edges of its own peaks. The edges that it leaves concern several regions,
+    /// and one thread decides them.
     /// Takes 33 bytes per peak and 12 per edge.
     ///
     /// # Panics
@@ -134,7 +139,7 @@ impl RegionPeaks<'_> {
         self.decide_by_runs(RUN, edges)
     }
 
-    /// [`Self::decide`], with so many edges per task.
+    /// [`Self::decide`], with this number of edges per task.
     fn decide_by_runs(&self, run: usize, edges: &[ContactEdge]) -> RegionDeaths {
         let at = PeakPlaces::new(self.regions);
         assert_eq!(at.peaks.len(), self.rho.len(), "each peak is in one region");

@@ -34,12 +34,12 @@ pub struct ContactResults {
     /// Edges between slots, in falling order: the local forests of all tasks, which contain the forest. Under RAMSES's
     /// rules also the edges that tie with those.
     pub edges: Vec<ContactEdge>,
-    /// The refined position of each root in units of the level-0 cell, folded into the box. Of ghosts, whose surroundings another
-    /// rank has, it is not the right one.
+    /// The refined position of each root in units of the level-0 cell, folded into the box. For ghosts it is
+    /// not correct, because another rank has their surroundings.
     pub refined: Vec<[f64; 3]>,
 }
 
-/// The contacts on a rank alone, where every root is its own slot.
+/// The contacts on a single rank, where every root is its own slot.
 pub fn run(pass: PassContext, labels: &[RootIdx], executor: &Executor) -> ContactResults {
     let mut refined = zeros(pass.roots.len());
     let tasks = SaddleTasks::new(pass, labels, &mut refined);
@@ -115,7 +115,7 @@ pub fn run_shared(
 /// Rough cost of finding the contacts of a cell, in nanoseconds. The plan weighs its tasks by it.
 const FIND: u64 = 60;
 
-/// What the tasks of the pass share.
+/// The data that the tasks of the pass share.
 struct SaddleTasks<'a> {
     pass: PassContext<'a>,
     labels: &'a [RootIdx],
@@ -186,7 +186,8 @@ impl<'a> SaddleTasks<'a> {
     }
 }
 
-/// Edges between roots as edges between their slots. Edges within one slot are dropped: they are no contacts.
+/// Edges between roots as edges between their slots. Edges within one slot are dropped, because they are not
+/// contacts.
 fn between_slots(edges: Vec<ContactEdge>, slots: &[PeakSlot]) -> Vec<ContactEdge> {
     let slot = |peak: PeakIdx| PeakIdx::from_slot(slots[peak.to_root().at()]);
     let rename = |edge: ContactEdge| ContactEdge::new(edge.saddle, edge.peaks.map(slot), edge.cells);

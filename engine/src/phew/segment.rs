@@ -30,7 +30,7 @@ use inselberg_kernels::props::combine::SizedBox;
 pub struct Segmentation<'a> {
     /// The test cells, with the ghosts of other ranks among them.
     pub test_cells: TestCells<'a>,
-    /// Where their ascents end: own peaks, and ghosts of other ranks.
+    /// The roots of their ascents: own peaks, and ghosts of other ranks.
     pub roots: PeakSet,
     /// The patch of each test cell, by the slot of its peak in `known`.
     pub labels: Vec<PeakSlot>,
@@ -43,7 +43,8 @@ pub struct Segmentation<'a> {
 }
 
 impl Segmentation<'_> {
-    /// Frees what tells the patches of cells, to make room for tables that need none of it. The peaks and their tree stay.
+    /// Frees the patches of cells, to make room for tables that do not need them. Keeps the peaks and their
+    /// tree.
     pub fn forget_cells(&mut self) {
         (self.labels, self.roots, self.known) = Default::default();
     }
@@ -54,7 +55,7 @@ impl Segmentation<'_> {
 pub struct Task<'a> {
     /// The field: own cells, and over several ranks the ghosts around them.
     pub field: &'a AmrField,
-    /// The test cells shared with other ranks; [`ALONE`](crate::phew::test_links::ALONE) on a rank alone.
+    /// The test cells shared with other ranks; [`ALONE`](crate::phew::test_links::ALONE) on a single rank.
     pub links: &'a TestLinks,
     /// Further values of the test cells.
     pub extra: &'a TestFields,
@@ -70,8 +71,8 @@ pub struct Task<'a> {
 
 /// Segments the given test cells of a field into patches and grows their merge tree.
 ///
-/// Collective. The result depends neither on the number of threads nor on how ranks share the field. Takes at most 80
-/// bytes per test cell beside the field.
+/// Collective. The result depends neither on the number of threads nor on how ranks share the field. Takes at
+/// most 80 bytes per test cell in addition to the field.
 ///
 /// # Errors
 /// When another rank fails.

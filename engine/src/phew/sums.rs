@@ -82,7 +82,7 @@ fn largest_of(values: &[f64]) -> f64 {
     values.par_chunks(1 << 14).map(largest).reduce(|| 0.0, f64::max)
 }
 
-/// What is summed, over which patches. Lengths are in units of the level-0 cell.
+/// The input of the sums over patches. Lengths are in units of the level-0 cell.
 #[derive(Clone, Copy)]
 pub struct PatchSummation<'a> {
     /// The patches.
@@ -172,7 +172,7 @@ pub struct PatchTotals {
     quanta: [Quantum; N_SUMS],
     /// All sums but momenta.
     pub patches: Vec<PatchSums>,
-    /// Momenta, where there are velocities.
+    /// Momenta, if there are velocities.
     pub momenta: Option<Vec<Momentum>>,
 }
 

@@ -155,12 +155,21 @@ fn the_caller_alone_works_in_its_own_thread() {
     assert_eq!((n_done.load(SeqCst), tally.caller.map(|c| c.n_tasks)), (9, Some(1)));
 }
 
-/// Slow only where threads are: a hundred thousand runs, none of which may hang.
-#[test]
-fn a_hundred_thousand_runs_end() {
-    for seed in 0..100_000 {
+fn all_end(n_runs: u64) {
+    for seed in 0..n_runs {
         check(seed % 500, [2, 1, 3][seed as usize % 3]);
     }
+}
+
+#[test]
+fn five_thousand_runs_end() {
+    all_end(5_000);
+}
+
+#[test]
+#[ignore = "minutes: run by .ci/run --long"]
+fn a_hundred_thousand_runs_end() {
+    all_end(100_000);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Where time went: stages, the load of the ranks, and their messages.
+//! The costs of a run: stages, the load of the ranks, and their messages.
 
 use crate::report::StageTime;
 use crate::report::html::{HtmlCell, table};
@@ -6,7 +6,7 @@ use crate::report::ranks::RankReport;
 use crate::report::summary::grouped;
 use std::fmt::Write;
 
-/// What a run cost.
+/// The costs of a run.
 pub struct ShownCosts<'a> {
     /// The stages.
     pub stages: &'a [StageTime],
@@ -14,7 +14,7 @@ pub struct ShownCosts<'a> {
     pub things: &'static str,
     /// Load and messages; `None` for one rank.
     pub ranks: Option<&'a RankReport>,
-    /// Bytes; `None` where the system does not tell.
+    /// Bytes; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What every page has: its head, warnings, facts, counts and attributes.
+//! The common parts of all pages: head, warnings, facts, counts and attributes.
 
 use crate::report::html::{HtmlCell, escaped, table};
 use crate::report::summary::grouped;
@@ -18,7 +18,7 @@ pub fn page(title: &str, body: &str) -> String {
     head + body + "</main>\n<script>\n" + include_str!("sort.js") + "</script>\n</body>\n</html>\n"
 }
 
-/// What a reader should know.
+/// Notes for readers.
 pub fn warnings(lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
@@ -29,7 +29,7 @@ pub fn warnings(lines: &[String]) -> String {
     )
 }
 
-/// What was run on what.
+/// The command and its input.
 pub fn facts(facts: &[(&'static str, String)]) -> String {
     let mut text = "<h2 id=\"run\">The run</h2>\n<dl>\n".to_string();
     for (name, value) in facts {

@@ -13,11 +13,11 @@ pub struct PageKind {
     pub many: &'static str,
     /// The identifier.
     pub id: &'static str,
-    /// Where it is.
+    /// Its position.
     pub position: &'static str,
     /// Its mass.
     pub mass: &'static str,
-    /// What else is listed, as far as the table has it.
+    /// Further columns, as far as the table has them.
     pub further: &'static [&'static str],
 }
 
@@ -44,7 +44,7 @@ const GROUPS: PageKind = PageKind {
 };
 
 impl PageKind {
-    /// What a catalogue lists.
+    /// The objects of a catalogue.
     pub fn of(catalogue: &Catalogue) -> Self {
         if catalogue.table(GROUPS.table).is_some() { GROUPS } else { HALOES }
     }

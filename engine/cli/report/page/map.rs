@@ -21,15 +21,15 @@ const BELOW: f64 = 52.0;
 pub struct MapCircle {
     /// Its centre in the box.
     pub position: [f64; 3],
-    /// Its radius, in code lengths; NaN where it is not known.
+    /// Its radius, in code lengths; NaN if it is not known.
     pub radius: f64,
     /// Its class: `clump` or `halo`.
     pub class: &'static str,
-    /// A text beside it; may be empty.
+    /// A text next to it; may be empty.
     pub label: String,
 }
 
-/// What all maps of a page share.
+/// The common settings of the maps of a page.
 pub struct MapStyle<'a> {
     /// The box.
     pub space: &'a MapBox,

@@ -1,19 +1,19 @@
-//! The report: one HTML page about a run, which needs nothing beside it.
+//! The report: one self-contained HTML page about a run.
 //!
 //! | file | content |
 //! |---|---|
-//! | `frame` | what every page has: head, warnings, facts, counts, attributes |
+//! | `frame` | the common parts: head, warnings, facts, counts, attributes |
 //! | `tracks` | the page of a merger tree |
-//! | `zooms` | which regions are shown |
+//! | `zooms` | the regions that are shown |
 //! | `map` | a map as a figure |
 //! | `mass` | the mass functions |
 //! | `objects`, `tree` | the largest objects, and their substructure |
 //! | `costs` | stages, load and messages |
 //! | `kinds` | haloes or groups |
-//! | `style.css`, `sort.js` | what the page brings along |
+//! | `style.css`, `sort.js` | embedded in the page |
 //!
-//! Pictures are data within the page. Texts of inputs are escaped. The page stays small however many objects there are: it
-//! lists only the largest, and says so.
+//! Pictures are data within the page. Texts of inputs are escaped. The page stays small for any number of
+//! objects: it lists only the largest, and says so.
 
 mod costs;
 mod frame;
@@ -41,14 +41,14 @@ use map::{MapCircle, MapStyle};
 pub use tracks::{TreeReport, tree_page};
 pub use zooms::{cube_view, whole_view, zoom_views};
 
-/// What a report shows.
+/// The content of a report.
 #[derive(Debug)]
 pub struct ReportData<'a> {
     /// Its title.
     pub title: String,
-    /// What was run on what: names and values.
+    /// The command and its input: names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// What a reader should know.
+    /// Notes for readers.
     pub warnings: Vec<String>,
     /// Counts by name; `None` where one is unknown.
     pub counts: Vec<(&'static str, Option<i64>)>,
@@ -72,7 +72,7 @@ pub struct ReportData<'a> {
     pub things: &'static str,
     /// Load and messages.
     pub ranks: &'a RankReport,
-    /// Bytes; `None` where the system does not tell.
+    /// Bytes; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
 }
 

@@ -18,14 +18,14 @@ const N_TRACKS: (usize, usize) = (100, 6);
 /// The mass ratio from which a merger is called major.
 const MAJOR: f64 = 1.0 / 3.0;
 
-/// What the report of a tree shows.
+/// The content of the report of a tree.
 #[derive(Debug)]
 pub struct TreeReport<'a> {
     /// Its title.
     pub title: String,
-    /// What was run on what: names and values.
+    /// The command and its input: names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// What a reader should know.
+    /// Notes for readers.
     pub warnings: Vec<String>,
     /// Counts by name.
     pub counts: Vec<(&'static str, Option<i64>)>,
@@ -39,7 +39,7 @@ pub struct TreeReport<'a> {
     pub stages: &'a [StageTime],
     /// Load and messages; `None` for one rank.
     pub ranks: Option<&'a RankReport>,
-    /// Bytes; `None` where the system does not tell.
+    /// Bytes; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
 }
 

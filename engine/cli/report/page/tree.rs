@@ -33,7 +33,7 @@ pub struct ListedClump {
     pub relevance: f64,
     /// Its peak.
     pub position: [f64; 3],
-    /// Radius of the sphere of its volume; NaN where it is not known.
+    /// Radius of the sphere of its volume; NaN if it is not known.
     pub radius: f64,
 }
 
@@ -62,7 +62,7 @@ impl ListedClumps {
         Some(Self { of_halo })
     }
 
-    /// How many clumps a halo has.
+    /// The number of clumps of a halo.
     pub fn n_of(&self, halo: u64) -> usize {
         self.of_halo.get(&halo).map_or(0, Vec::len)
     }

@@ -1,11 +1,11 @@
-//! Which regions does a report show?
+//! The regions that a report shows.
 
 use super::kinds::PageKind;
 use crate::report::plot::objects::Objects;
 use inselberg::{MapBox, View};
 use inselberg_io::catalogue::Catalogue;
 
-/// Objects with a map of their own.
+/// Objects with their own map.
 const N_ZOOMS: usize = 12;
 /// Side of a zoomed map, in radii of its object.
 const RADII: f64 = 5.0;

@@ -69,7 +69,7 @@ pub fn indexed(map: &DensityMap, axis: PlotAxis) -> Vec<u8> {
 }
 
 impl Raster {
-    /// A map in colours at the given size: means of pixels where it must shrink.
+    /// A map in colours at the given size, with means of pixels if it shrinks.
     pub fn new(map: &DensityMap, axis: PlotAxis, width: u32, height: u32) -> Self {
         let [n_columns, n_rows] = map.view.pixels;
         let mut pixels = Vec::with_capacity((width * height * 3) as usize);

@@ -1,4 +1,4 @@
-//! How much volume and mass is at which density, as a picture.
+//! A picture of the volume and mass above each density.
 
 use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame};

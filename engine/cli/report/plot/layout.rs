@@ -38,12 +38,12 @@ const SUBTITLE: f64 = 16.0;
 /// Characters of a subtitle that fit, unless they are very wide.
 const SUBTITLE_LENGTH: usize = 180;
 const TICK: f64 = 5.0;
-/// Radius of the circle of the largest mass where sizes are not known, and the least of any circle.
+/// Radius of the circle of the largest mass if sizes are not known, and the least of any circle.
 const RADII: (f64, f64) = (30.0, 1.5);
 /// More circles than this would hide the map.
 pub const MOST_CIRCLES: usize = 400;
 
-/// How a list of objects is shown.
+/// The style of a list of objects.
 struct Style {
     /// Its table, and its name in the keys.
     table: &'static str,
@@ -57,11 +57,11 @@ struct Style {
     line: (RGBColor, u32),
     /// The column of radii; `None`: true sizes.
     radius: Option<&'static str>,
-    /// What objects are counted by.
+    /// The quantity by which objects are counted.
     counted: &'static CountedBy,
 }
 
-/// What objects are counted by: their masses or their radii.
+/// The quantity by which objects are counted: their masses or their radii.
 struct CountedBy {
     dimension: Dimension,
     across: &'static str,
@@ -88,7 +88,7 @@ const CLUMPS: Style = Style {
 };
 const HALOES: Style =
     Style { table: "haloes", name: "haloes", circle: (SKY, 2), wider: 2.0, line: (VERMILION, 2), ..CLUMPS };
-/// What gravity holds in clumps, after unbinding.
+/// The bound part of clumps, after unbinding.
 const BOUND: Style = Style {
     name: "bound",
     columns: ["most_bound_position", "bound_mass"],

@@ -5,11 +5,11 @@
 //! | `layout` | the whole picture, panel by panel |
 //! | `objects` | peaks and masses of the clumps and haloes |
 //! | `axis` | scales, ticks and their labels |
-//! | `distribution` | another picture: how much is at which density |
+//! | `distribution` | another picture: volume and mass above each density |
 //! | `history` | another picture: the history of a track of a merger tree |
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
 //! | `colour` | from density to colour, and the raster of the map |
-//! | `sight` | where on a map a place in the box is, and scale bars |
+//! | `sight` | the place on a map of a position in the box, and scale bars |
 //!
 //! Fonts are built in.
 
@@ -50,7 +50,7 @@ pub struct PictureData<'a> {
     pub subtitle: String,
     /// The maps, side by side. Values that are not positive and finite are left dark.
     pub maps: Vec<DensityMap>,
-    /// Their box. Where a map shows a whole periodic axis, a circle over its edge continues on the other side.
+    /// Their box. If a map shows a whole periodic axis, a circle over its edge continues on the other side.
     pub space: MapBox,
     /// The mapped quantity, a density: `mean density`.
     pub quantity: String,
@@ -107,7 +107,7 @@ pub fn stage_plot(path: &Path, data: &PictureData<'_>) -> WriteResult<Staged> {
     stage_drawing(path, &PictureLayout::new(data))
 }
 
-/// What can be drawn on any backend.
+/// A picture that can be drawn on any backend.
 trait Drawing {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);

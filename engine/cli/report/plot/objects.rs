@@ -77,7 +77,7 @@ impl Objects {
     }
 }
 
-/// The radius of each row, where the table says how large its objects are.
+/// The radius of each row, if the table states the sizes of its objects.
 pub fn radii(table: &Table) -> Option<Vec<f64>> {
     let of_volume = |volume: &f64| (volume * 3.0 / (4.0 * PI)).cbrt();
     let of_extent = |sides: &[f64; 3]| sides.iter().copied().fold(0.0, f64::max) / 2.0;

@@ -1,4 +1,4 @@
-//! Where on a map is a place in the box?
+//! The place on a map of a position in the box.
 
 use inselberg::{MapBox, View};
 use inselberg_kernels::geom::fold;

@@ -1,4 +1,4 @@
-//! How rough are haloes with each other?
+//! How strongly do haloes disturb each other?
 //!
 //! ```text
 //!   close pass    satellite  a b c d e f ...      a X c d Y f ...     particles of the cores change sides,
@@ -7,10 +7,10 @@
 
 use crate::synth::stream::RandomStream;
 
-/// Which rules a series follows.
+/// The rules of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SeriesRules {
-    /// The innermost particles of a halo stay its own.
+    /// A halo keeps its innermost particles.
     #[default]
     Gentle,
     /// Cores exchange particles, haloes are hidden for longer than a gap, and satellites lose most of their particles.
@@ -24,7 +24,7 @@ pub(super) struct Roughness {
     pub stripped: (f64, f64),
     /// Chance per step that a halo passes through its host, and the most outputs for which it is not seen.
     pub passage: (f64, u64),
-    /// The part that it loses there.
+    /// The part that it loses in the host.
     pub stripped_in_passage: (f64, f64),
     /// The innermost part of a host that stays free of the particles of a halo that merges.
     pub merged_depth: f64,

@@ -2,13 +2,14 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `rules` | what happens to haloes from one output to the next |
-//! | `encounters` | how rough haloes are with each other: gentle or hard rules |
-//! | `sight` | which haloes and members a finder lists, with its noise |
+//! | `rules` | the evolution of haloes from one output to the next |
+//! | `encounters` | how strongly haloes disturb each other: gentle or hard rules |
+//! | `sight` | the haloes and members that a finder lists, with its noise |
 //! | `catalogue` | the catalogue of an output |
 //! | `truth` | the true links, as a catalogue of a merger tree |
 //!
-//! Haloes are lists of particles, the most bound first; there are no forces. One output is in memory at a time, beside the lists.
+//! Haloes are lists of particles, the most bound first; there are no forces. One output is in memory at a
+//! time, in addition to the lists.
 //! The same parameters give the same bytes.
 
 mod catalogue;
@@ -33,7 +34,7 @@ pub struct SeriesParams {
     pub members: u64,
     /// Seed.
     pub seed: u64,
-    /// How rough haloes are with each other.
+    /// How strongly haloes disturb each other.
     pub rules: SeriesRules,
 }
 

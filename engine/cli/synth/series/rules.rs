@@ -1,4 +1,4 @@
-//! What happens to haloes from one output to the next.
+//! The evolution of haloes from one output to the next.
 //!
 //! A halo in the field grows: new particles join it, loosely bound. It may fall into a heavier one. A halo within another loses its
 //! outer particles to it, may pass through its centre, where no finder sees it, and merges after some outputs, or when 20
@@ -36,11 +36,11 @@ pub(super) struct SynthHalo {
     pub host: Option<Orbit>,
     /// The last output at which no finder sees it, while it passes through its host.
     pub hidden_until: u32,
-    /// Where its particles went, and how it ended.
+    /// The halo that got its particles, and the kind of its end.
     pub end: Option<End>,
 }
 
-/// The way of a halo within another.
+/// The path of a halo within another one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Orbit {
     /// The halo around.

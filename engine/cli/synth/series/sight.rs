@@ -1,4 +1,4 @@
-//! Which haloes and members a finder lists, with its noise.
+//! The haloes and members that a finder lists, with its noise.
 //!
 //! A finder loses some members, mostly outer ones, and takes in others; it ranks members with noise; it misses some small haloes for
 //! one output; it does not see a halo that passes through another. What is missed within a halo is bound to that halo.
@@ -16,13 +16,13 @@ const RANK_SCATTER: f64 = 0.5;
 /// Haloes of fewer particles are missed with this chance.
 const MISSED: (usize, f64) = (60, 0.05);
 
-/// The sight of a finder on an output.
+/// The view of an output by a finder.
 pub(super) struct FinderSight {
     pub seed: u64,
     pub output: u32,
 }
 
-/// A halo as a finder lists it.
+/// A halo in the list of a finder.
 pub(super) struct SeenHalo {
     /// The halo.
     pub halo: usize,

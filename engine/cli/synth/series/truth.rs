@@ -1,4 +1,4 @@
-//! The true links of what was listed, as a catalogue of a merger tree.
+//! The true links of the listed haloes, as a catalogue of a merger tree.
 
 use super::SeriesParams;
 use super::catalogue::{ListedHalo, SeriesOutput, column};
@@ -12,7 +12,7 @@ const DISRUPTED: u8 = 2;
 const LASTS: u8 = 3;
 const LOST: u8 = 4;
 
-/// What was listed so far.
+/// The haloes listed so far.
 #[derive(Default)]
 pub(super) struct Truth {
     snapshots: Vec<TrueSnapshot>,
@@ -122,7 +122,7 @@ impl Truth {
         links
     }
 
-    /// The first listed node of the halo that has the particles of this one, and how it ended.
+    /// The first listed node of the halo that has the particles of this one, and the kind of its end.
     fn after_end(&self, halo: usize, haloes: &Haloes, seen: &[Vec<usize>]) -> Option<(usize, End)> {
         let first = haloes.all[halo].end?;
         let mut end = first;

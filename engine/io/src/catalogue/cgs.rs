@@ -9,9 +9,9 @@ use std::borrow::Cow;
 pub struct CgsColumn<'a> {
     /// The column.
     pub column: &'a TableColumn,
-    /// `None` for pure numbers, and where the catalogue has no units: then the values are in code units.
+    /// `None` for pure numbers, and if the catalogue has no units: the values are then in code units.
     factor: Option<f64>,
-    /// The unit that an image states; the values are in it as they are.
+    /// The unit that an image states; the values are in this unit.
     of_image: Option<&'a str>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> CgsColumn<'a> {
         }
     }
 
-    /// The values in that unit. Reals in single precision become double where they are multiplied.
+    /// The values in that unit. Reals in single precision become double if they are multiplied.
     pub fn values(&self) -> Cow<'a, Values> {
         let Some(factor) = self.factor else { return Cow::Borrowed(&self.column.values) };
         Cow::Owned(match &self.column.values {

@@ -1,6 +1,6 @@
 //! The input of consistent-trees: a list of objects per output, `out_N.list`, and `scales.list` with the expansion factors.
-//!
-//! consistent-trees links neighbouring outputs alone, and makes nodes for missing objects itself. So orphans are left out, and a
+//! consistent-trees links only neighbouring outputs, and makes nodes for missing objects itself. So orphans
+//! are left out, and a
 //! descendant counts only if it is an object of the next output.
 //!
 //! | column | value |

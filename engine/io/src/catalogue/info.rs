@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// Number of listed haloes.
 const N_LISTED: usize = 10;
 
-/// The unit of a dimension that a person sees: its name, and how many of it are in one code unit.
+/// The displayed unit of a dimension: its name, and the number of these units in one code unit.
 pub type ShownUnit<'a> = dyn Fn(Dimension) -> (String, f64) + 'a;
 
 /// Attributes, tables with their columns and units, and the most massive haloes, as plain text in code units.

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// The row of a cell without a leaf: a place that the list leaves out.
+/// The row of a cell without a leaf, which the list leaves out.
 pub const NO_ROW: usize = usize::MAX;
 
 /// Deepest level of a leaf.

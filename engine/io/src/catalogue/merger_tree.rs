@@ -1,11 +1,11 @@
 //! The merger tree in a catalogue of `inselberg tree`: checked columns, and walks along its links.
 //!
-//! A node is an object at one output. Links lead to a later output, so there are no circles. Programs that draw or convert a tree read
-//! it through this; what made the links does not matter.
+//! A node is an object at one output. Links lead to a later output, so there are no circles. Programs that
+//! draw or convert a tree read it through this module; it does not depend on how the links were made.
 
 use super::{Catalogue, Table, Values};
 
-/// What became of a node.
+/// The fate of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It goes on as its descendant.
@@ -117,12 +117,12 @@ impl<'a> MergerTreeTables<'a> {
         self.nodes.kind[node] == 1
     }
 
-    /// What became of a node.
+    /// The fate of a node.
     pub fn fate(&self, node: usize) -> Fate {
         Fate::from_code(self.nodes.fate[node]).expect("fates were checked")
     }
 
-    /// The node that a node becomes or goes to.
+    /// The descendant of a node.
     pub fn descendant(&self, node: usize) -> Option<usize> {
         usize::try_from(self.nodes.descendant[node]).ok()
     }

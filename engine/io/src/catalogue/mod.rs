@@ -8,11 +8,11 @@
 //! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
 //! | `soap` | the layout of SOAP, write only |
-//! | `viewers` | files for yt and VTK, write only; `objects` and `leaf_tree` are what they show |
+//! | `viewers` | files for yt and VTK, write only; `objects` and `leaf_tree` have their content |
 //! | `fits`, `ecsv` | tables for TOPCAT and astropy, write only; `cgs` has their units |
 //! | [`merger_tree`] | merger trees, checked, for `hdf5/ytree`, `consistent_trees` and the program |
 //! | [`part`] | a catalogue distributed over several ranks; the only place here that uses ranks |
-//! | `outline` | what a catalogue holds; some of its rows |
+//! | `outline` | a catalogue without its values; some of its rows |
 //! | `checksum` | the checksum of the content |
 //! | [`info`] | a description as text |
 
@@ -57,8 +57,8 @@ pub use writers::{
     check_output, is_marked, outline, read, read_rows, stage, write, writer_for,
 };
 
-/// The attributes that say which command made a catalogue: the identity of its input, the options that decide the result, and
-/// the other results of the same run. They let a later run skip what is done.
+/// The attributes with the origin of a catalogue: the identity of its input, the options that decide the
+/// result, and the other results of the same run. With them, a later run skips finished work.
 pub const RUN_ATTRIBUTES: [&str; 3] = ["run_input", "run_options", "run_outputs"];
 
 /// Values of one column, one entry per row.
@@ -158,7 +158,8 @@ impl Values {
         self.len() == 0
     }
 
-    /// Identities of particles: unsigned, or signed with the same bits. `None` if they are no integers of 64 bits.
+    /// Identities of particles: unsigned, or signed with the same bits. `None` if they are not integers of 64
+    /// bits.
     pub fn identities(&self) -> Option<&[u64]> {
         match self {
             Self::U64(v) => Some(v),

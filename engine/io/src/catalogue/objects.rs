@@ -8,7 +8,7 @@ use std::path::Path;
 /// The clumps or groups of a catalogue, one row each, in code units.
 #[derive(Debug)]
 pub struct Objects<'a> {
-    /// What they are, as in names of files: `clumps` or `groups`.
+    /// Their kind, as in names of files: `clumps` or `groups`.
     pub name: &'static str,
     /// Their table.
     pub table: &'a Table,
@@ -18,7 +18,7 @@ pub struct Objects<'a> {
     pub position: &'a [[f64; 3]],
     /// Masses.
     pub mass: &'a [f64],
-    /// Bulk velocities, where they are known.
+    /// Bulk velocities, if they are known.
     pub velocity: Option<&'a [[f64; 3]]>,
 }
 
@@ -27,9 +27,9 @@ pub struct Objects<'a> {
 pub struct MemberLists {
     /// Identities.
     pub id: Vec<u64>,
-    /// Their types, where the catalogue tells them.
+    /// Their types, if the catalogue states them.
     pub kind: Option<Vec<u8>>,
-    /// How many each object has.
+    /// Number of members of each object.
     pub number: Vec<i64>,
     /// The place of its first one.
     pub first: Vec<i64>,
@@ -64,8 +64,9 @@ impl<'a> Objects<'a> {
         })
     }
 
-    /// A radius for each, and what it is: of a clump that of the sphere with its volume; of a group that with 200 times the
-    /// critical density, or else the distance of its farthest member. 0 where it is not known.
+    /// A radius for each, and its description. For a clump, it is that of the sphere with its volume. For a
+    /// group, it is that with 200 times the critical density, or else the distance of the farthest member. 0
+    /// if it is not known.
     pub fn radius(&self) -> (Vec<f64>, &'static str) {
         if self.name == "clumps" {
             let of_volume = |volume: &f64| (0.75 * volume / PI).cbrt();
@@ -83,7 +84,8 @@ impl<'a> Objects<'a> {
         if list.len() == self.id.len() { list } else { vec![0.0; self.id.len()] }
     }
 
-    /// The row of the object that each merges into; `None` for main clumps, groups, and where that one is not listed.
+    /// The row of the object into which each one merges; `None` for main clumps, for groups, and if that
+    /// object is not listed.
     pub fn parents(&self) -> Vec<Option<usize>> {
         let rows = self.rows();
         let parents = self.table.integers("parent").unwrap_or_else(|| self.id.clone());

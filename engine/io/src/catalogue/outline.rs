@@ -1,4 +1,4 @@
-//! What a catalogue holds, and some of its rows: for readers that do not want all of it.
+//! A catalogue without its values, and some of its rows: for readers that do not need all of it.
 
 use super::{Attribute, Attributes, Catalogue, Table};
 use crate::{ReadError, ReadResult};

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Rows that a thread turns into bytes at a time.
 const RUN: usize = 1 << 10;
 
-/// Writes what `bytes` makes of each run of `n_rows` rows, in the order of the rows.
+/// Writes the bytes that `bytes` makes from each run of `n_rows` rows, in the order of the rows.
 pub fn write_runs(
     out: &mut dyn Write,
     n_rows: usize,

@@ -1,4 +1,4 @@
-//! Catalogues in the layout of SOAP, which is one of HDF5 alone.
+//! Catalogues in the layout of SOAP, which exists only for HDF5.
 
 #[cfg(not(feature = "hdf5"))]
 use super::Catalogue;
@@ -9,17 +9,17 @@ use crate::particles::ParticleInput;
 use crate::staging::Staged;
 use std::path::{Path, PathBuf};
 
-/// Where files in the layout of SOAP go.
+/// The place of files in the layout of SOAP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SoapPlace {
     /// One file, of properties and members.
     File(PathBuf),
-    /// A folder with the file of properties and, where there can be one, that of memberships.
+    /// A folder with the file of properties and, if possible, that of memberships.
     Folder(PathBuf),
 }
 
 impl SoapPlace {
-    /// A folder if there is one, or if the name has no ending.
+    /// A folder if it exists, or if the name has no extension.
     pub fn new(path: &Path) -> Self {
         match path.is_dir() || path.extension().is_none() {
             true => Self::Folder(path.into()),
@@ -35,7 +35,7 @@ impl SoapPlace {
         }
     }
 
-    /// The file of memberships; none beside a single file.
+    /// The file of memberships; `None` for a single file.
     pub fn membership(&self) -> Option<PathBuf> {
         self.folder().map(|folder| folder.join("membership.hdf5"))
     }

@@ -78,7 +78,8 @@ pub fn value_unit(attributes: &[(String, Attribute)]) -> Option<&str> {
     text(attributes, VALUE_UNIT).map(str::trim).filter(|unit| !unit.is_empty())
 }
 
-/// The unit of a column of a catalogue of a FITS image, as FITS writes it: of sky coordinates, and of values of pixels.
+/// The unit of a column of a catalogue of a FITS image, as FITS writes it, for sky coordinates and values of
+/// pixels.
 pub fn image_unit<'a>(attributes: &'a [(String, Attribute)], column: &TableColumn) -> Option<&'a str> {
     if [Dimension::DENSITY, Dimension::new(-2, 1, 0)].contains(&column.dimension) {
         return value_unit(attributes);

@@ -8,13 +8,13 @@ use crate::staging::Staged;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which cells go into a file of VTK.
+/// The cells in a file of VTK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VtkCells {
     /// All leaf cells, as a tree.
     #[default]
     Tree,
-    /// The test cells, each on its own.
+    /// The test cells, each as a separate cube.
     Voxels,
     /// None.
     None,

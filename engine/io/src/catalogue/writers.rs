@@ -18,7 +18,7 @@ pub struct Format {
     pub name: &'static str,
     /// Endings of its file names, without the dot.
     pub extensions: &'static [&'static str],
-    /// What its files say of themselves.
+    /// The description of its files.
     pub mark: &'static str,
     /// Stages a whole catalogue.
     pub stage: fn(&Path, &Catalogue) -> WriteResult<Staged>,
@@ -44,7 +44,7 @@ impl Format {
     }
 }
 
-/// Hears how many more bytes of values are ready to be written.
+/// A function that is called with the number of further bytes that are ready to be written.
 pub type Advance<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// A format whose file several ranks produce. One rank writes it; all prepare their rows.
@@ -173,7 +173,8 @@ pub fn read(path: &Path) -> ReadResult<Catalogue> {
     (reader_for(path)?.read)(path)
 }
 
-/// Whether the file at `path` says that it is a catalogue, though it may be damaged: looks at its beginning and end.
+/// Whether the file at `path` is marked as a catalogue, though it may be damaged. Reads its beginning and
+/// end.
 pub fn is_marked(path: &Path) -> bool {
     const PART: u64 = 1 << 20;
     let part = |from: u64| -> std::io::Result<Vec<u8>> {
@@ -200,7 +201,7 @@ pub fn attributes_if_whole(path: &Path) -> ReadResult<Attributes> {
     (reader_for(path)?.attributes)(path)
 }
 
-/// What the catalogue at `path` holds, without its values. All bytes are read once and compared with their checksum.
+/// The catalogue at `path` without its values. All bytes are read once and compared with their checksum.
 ///
 /// # Errors
 /// As [`read()`].

@@ -24,7 +24,7 @@ pub struct DatasetRows {
     kind: ElementKind,
 }
 
-/// What the elements of a dataset are.
+/// The type of the elements of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ElementKind {
     /// Reals with this number of bytes. The library converts those of any size.
@@ -33,7 +33,7 @@ enum ElementKind {
     Signed,
     /// Integers of 0 and more.
     Unsigned,
-    /// Something else, by its name.
+    /// Another type, by its name.
     Other(String),
 }
 
@@ -52,7 +52,7 @@ impl ElementKind {
         }
     }
 
-    /// The name of what is no number.
+    /// The name of a type that is not a number.
     fn other(&self) -> Option<&str> {
         match self {
             Self::Other(name) => Some(name),
@@ -115,8 +115,8 @@ impl<'a> Hdf5File<'a> {
         Ok(self.numbers(place, name)?.and_then(|values| values.first().copied()))
     }
 
-    /// The text of an attribute; `None` where there is none. Texts only tell dialects apart, so one that cannot be read
-    /// counts as absent.
+    /// The text of an attribute; `None` where there is none. Texts only distinguish dialects, so one that
+    /// cannot be read counts as absent.
     pub fn text(&self, place: &str, name: &str) -> Option<String> {
         self.text_in(&self.group(place)?.attr(name).ok()?)
     }

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 /// The highest compression that gzip can reach. A larger claim is false.
 const MOST_COMPRESSION: u64 = 1100;
 
-/// What is wrong, and what was expected.
+/// The problem, and what was expected.
 pub type Doubt = (String, String);
 
-/// Checks that what `dataset`, of the file at `path`, claims to hold can be stored. Nothing is read or allocated.
+/// Checks that the claimed content of `dataset` in the file at `path` can be stored there. Nothing is read or
+/// allocated.
 pub fn check_claim(path: &Path, dataset: &Dataset) -> std::result::Result<(), Doubt> {
     let size = element_size(dataset)?;
     let shape = dataset.shape();
@@ -29,7 +30,7 @@ pub fn check_claim(path: &Path, dataset: &Dataset) -> std::result::Result<(), Do
     Err((format!("shape {shape:?} is {claimed} bytes"), format!("at most {most}, by what is stored")))
 }
 
-/// Checks that the file at `path` can hold what `attribute` claims.
+/// Checks that the file at `path` can hold the claimed content of `attribute`.
 pub fn check_attribute(path: &Path, attribute: &Attribute) -> std::result::Result<(), Doubt> {
     let size = element_size(attribute)?;
     let shape = attribute.shape();
@@ -57,7 +58,7 @@ fn size_of_open(path: &Path) -> std::result::Result<u64, Doubt> {
 
 /// Bytes that hold a dataset.
 enum Storage {
-    /// As they are.
+    /// Uncompressed.
     Plain(u64),
     /// Perhaps compressed.
     Packed(u64),

@@ -1,4 +1,4 @@
-//! HDF5 files by any name, and checks of what they claim to hold.
+//! HDF5 files with any name, and checks of their claimed content.
 //!
 //! The binding of HDF5 takes names in UTF-8 only. On Linux a file with another name is opened first, and the library
 //! gets the name of the open file under /proc.
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How often a locked file is tried, and the pause between two tries.
+/// How often to try a locked file, and the pause between two tries.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
 
@@ -31,8 +31,8 @@ pub fn is_hdf5(path: &Path) -> bool {
 
 /// Opens the regular file at `path` for reading.
 ///
-/// The library locks files that it opens. A process that starts while a file is open keeps the lock until it ends. So a
-/// locked file is waited for, up to five seconds.
+/// The library locks files that it opens. A process that starts while a file is open keeps the lock until it
+/// ends. So this function waits for a locked file, up to five seconds.
 ///
 /// # Errors
 /// It is not a regular file, the system refuses, it stays locked, or it is not HDF5.

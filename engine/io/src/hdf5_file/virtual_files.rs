@@ -15,10 +15,10 @@ use std::ptr::null_mut;
 pub fn names(of: &DatasetCreate) -> Result<BTreeSet<String>> {
     let _library = hdf5_metno_sys::LOCK.lock();
     let (list, mut n) = (of.id(), 0);
-    // SAFETY: nobody else is in the library, the list is open, and the number has room for a count.
+    // SAFETY: no other thread is in the library, the list is open, and the number has room for a count.
     h5check(unsafe { H5Pget_virtual_count(list, &raw mut n) })?;
     let name = |i| {
-        // SAFETY: as above; without room for a name the library says its length alone.
+        // SAFETY: as above; without room for a name, the library only returns its length.
         let length = h5check(unsafe { H5Pget_virtual_filename(list, i, null_mut(), 0) })?;
         let mut bytes = vec![0u8; length as usize + 1];
         // SAFETY: as above; the bytes have room for the name and the zero at its end.

@@ -1,4 +1,4 @@
-//! What plain arrays of positions have in common.
+//! The common part of the readers of plain arrays of positions.
 
 use super::file_offsets::FileOffsets;
 use super::{Columns, DARK_MATTER, MassOf, N_KINDS, ParticleHeader, ParticleInput, Positions, Species};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// An array of positions.
 pub trait Array: Send + Sync {
-    /// How many.
+    /// Number of positions.
     fn n(&self) -> u64;
 
     /// Whether they are in double precision.

@@ -9,13 +9,13 @@ use std::path::Path;
 pub struct Columns {
     /// Positions, in the requested precision.
     pub position: Positions,
-    /// Masses in code units; 1 where the input has none.
+    /// Masses in code units; 1 if the input has none.
     pub mass: Option<Vec<f64>>,
     /// Identities; row numbers if the input has none. Negative ones are above all others.
     pub id: Option<Vec<u64>>,
     /// Kinds.
     pub kind: Option<Vec<u8>>,
-    /// Peculiar velocities in code units; zeros where the input has none.
+    /// Peculiar velocities in code units; zeros if the input has none.
     pub velocity: Option<Vec<[f32; 3]>>,
     /// Gas densities in code units; NaN for other particles.
     pub density: Option<Vec<f32>>,
@@ -38,7 +38,8 @@ impl Columns {
         room(&mut self.density, more, path, "densities")
     }
 
-    /// Fills the columns that a plain array lacks for the rows `first` to `first + n`: dark matter of mass 1.
+    /// Fills the columns that a plain array lacks, for the rows `first` to `first + n`: dark matter of mass
+    /// 1.
     pub(super) fn pad(&mut self, first: u64, n: usize, kind: u8) {
         if let Some(mass) = &mut self.mass {
             mass.extend(std::iter::repeat_n(1.0, n));

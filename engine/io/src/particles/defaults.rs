@@ -1,4 +1,4 @@
-//! Defaults for what an input of particles may leave open.
+//! Defaults for facts that an input of particles may not state.
 
 use super::{BlockOrder, Columns, MassOf, ParticleHeader, ParticleInput};
 use crate::params;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 params! {
-    /// Values for what an input does not state. None of them replaces a stated value.
+    /// Values for facts that an input does not state. They never replace a stated value.
     #[derive(Copy)]
     pub struct InputDefaults of "particles" {
         /// Mass per particle (code units) where the snapshot has none.
@@ -30,7 +30,7 @@ params! {
         pub unit_velocity: Option<f64> = None, "unit_velocity" = positive().measured(Measure::VELOCITY.in_cgs(1.0)).example("1e5");
         /// Expansion factor of a Gadget snapshot whose time and redshift do not agree.
         ///
-        /// Required for such a snapshot. One that states its factor refuses it.
+        /// Required for such a snapshot. It is refused if the snapshot states its factor.
         pub expansion_factor: Option<f64> = None, "expansion_factor" = positive().example("0.5");
         /// Order of blocks in a Gadget snapshot of type 1: gizmo has two more before masses.
         ///
@@ -58,7 +58,7 @@ const fn positive() -> ParamSpec<Option<f64>> {
     real("", |x: &Option<f64>| x.is_none_or(|x| x > 0.0), "a finite number above 0").topic(Topic::Particles)
 }
 
-/// What is wrong with an order of blocks of any other format.
+/// The problem of an order of blocks for any other format.
 const NO_ORDER: &str =
     "an order of blocks is given, which only Gadget's binary snapshots of type 1 leave open; expected none";
 

@@ -1,36 +1,37 @@
-//! Does the run of a snapshot expand, and how far has it?
+//! Does the run of a snapshot expand, and what is its expansion factor?
 //!
 //! Gadget writes the expansion factor as the time of a cosmological run, and another time otherwise. Other codes of its kind
-//! write the age or a time of their own. So the time alone says nothing: a second statement must agree with it.
+//! write the age or a time of their own. So the time alone is not enough: a second statement must agree with
+//! it.
 
 use super::InputDefaults;
 use crate::{ReadError, ReadResult};
 use std::path::Path;
 
-/// By how much an expansion factor and that of a redshift may differ: single precision.
+/// How much an expansion factor and that of a redshift may differ: single precision.
 const ROUNDING: f64 = 1e-4;
 
-/// What a header says of the expansion.
+/// The statements of a header about the expansion.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ExpansionStatements {
     /// Its time.
     pub time: f64,
     /// Its redshift.
     pub redshift: Option<f64>,
-    /// Its expansion factor, where that has a name of its own.
+    /// Its expansion factor, if it has its own name.
     pub factor: Option<f64>,
-    /// Whether it says that the run is comoving.
+    /// Whether it states that the run is comoving.
     pub comoving: Option<bool>,
     /// Its density parameter of matter, if above 0.
     pub omega_m: Option<f64>,
 }
 
-/// What follows.
+/// The result.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expansion {
     /// The expansion factor; `None` for a run that does not expand.
     pub factor: Option<f64>,
-    /// What a user may not expect, in one line.
+    /// A note for users, in one line.
     pub note: Option<String>,
 }
 
@@ -39,7 +40,8 @@ fn are_alike(a: f64, b: f64) -> bool {
 }
 
 impl ExpansionStatements {
-    /// The expansion factor that no statement contradicts and a second one supports, else the one in `defaults`.
+    /// The expansion factor that a second statement supports and none contradicts, else the one in
+    /// `defaults`.
     ///
     /// # Errors
     /// Two statements of the snapshot at `path` contradict each other, or it states what `defaults` have as well.
@@ -54,7 +56,7 @@ impl ExpansionStatements {
         let stated = self.factor.or(by_redshift);
         let time_agrees = stated.is_some_and(|a| are_alike(self.time, a));
         let is_before_today = stated.is_some_and(|a| !are_alike(a, 1.0));
-        // A factor with a name of its own says that there is one; a redshift is also written by runs without expansion.
+        // A factor with its own name proves expansion; a redshift is also written by runs without expansion.
         let is_named = self.factor.is_some() && (by_redshift.is_some() || self.omega_m.is_some());
         let decided = match (self.comoving, stated) {
             (Some(false), _) if is_before_today && self.omega_m.is_some() => {

@@ -1,4 +1,4 @@
-//! Which file holds which rows of an input?
+//! The rows of an input in each of its files.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

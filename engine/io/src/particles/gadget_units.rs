@@ -1,4 +1,4 @@
-//! Units, cosmology and factors of h and a of Gadget, whatever the format of its files.
+//! Units, cosmology and factors of h and a of Gadget, for all formats of its files.
 //!
 //! Gadget: comoving lengths and masses over h, and velocities over the square root of a. Values stay in the units of the file; h goes
 //! into the units.
@@ -8,12 +8,12 @@ use crate::{Cosmology, ExtraCosmology, ReadError, ReadResult, Units};
 use std::f64::consts::PI;
 use std::path::Path;
 
-/// Gadget-4's constant of gravity in cm³ g⁻¹ s⁻², where a run does not state its own.
+/// Gadget-4's constant of gravity in cm³ g⁻¹ s⁻², if a run does not state its own.
 const OWN_NEWTON: f64 = 6.6738e-8;
-/// Gadget-4's 100 km/s/Mpc in 1/s, where a run does not state its own.
+/// Gadget-4's 100 km/s/Mpc in 1/s, if a run does not state its own.
 const OWN_HUBBLE: f64 = 3.240_778_9e-18;
 
-/// What a snapshot says of its run.
+/// The statements of a snapshot about its run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GadgetRun {
     /// The expansion factor; `None` for a run that does not expand.
@@ -30,13 +30,13 @@ pub struct GadgetRun {
     pub omega_r: Option<f64>,
     /// Whether there is gas.
     pub has_gas: bool,
-    /// The Hubble constant in units of h, of length and of velocity, where the run states it.
+    /// The Hubble constant in units of h, of length and of velocity, if the run states it.
     pub hubble: Option<f64>,
-    /// The constant of gravity in units of length, mass and velocity, where the run states it.
+    /// The constant of gravity in units of length, mass and velocity, if the run states it.
     pub newton: Option<f64>,
 }
 
-/// What follows from it.
+/// The units and the cosmology that follow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GadgetScales {
     /// The expansion factor; 1 without expansion. Its square root converts velocities of the file to peculiar ones.
@@ -50,8 +50,8 @@ pub struct GadgetScales {
 }
 
 impl GadgetRun {
-    /// With units of length, mass and velocity in cgs, with the factors of h still in them. `defaults` stand in for the
-    /// parameters of a cosmology that no such snapshot states.
+    /// With units of length, mass and velocity in cgs, with the factors of h still in them. `defaults` supply
+    /// the parameters of a cosmology that no such snapshot states.
     ///
     /// # Errors
     /// The snapshot at `path` has no cosmology, and a parameter of one is given.
@@ -95,11 +95,11 @@ impl GadgetRun {
     }
 }
 
-/// The units of a snapshot: as it states them, else as the caller does, else Gadget's own.
+/// The units of a snapshot: those that it states, else those of the caller, else Gadget's defaults.
 pub struct OwnUnits<'a> {
     path: &'a Path,
     defaults: &'a InputDefaults,
-    /// Those that neither states.
+    /// The units that neither states.
     pub assumed: Vec<String>,
 }
 

@@ -1,11 +1,11 @@
-//! Do all particles have one mass?
+//! The common mass of all particles, if they have one.
 
 use super::{MassOf, Species};
 
-/// What is expected of the mass of a particle that makes a density or a potential.
+/// The expected mass of a particle that makes a density or a potential, for messages.
 pub const EXPECTED_MASS: &str = "a finite mass above 0";
 
-/// Particles without a mass where one is needed.
+/// Particles without a mass, although it is needed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MissingMasses {
     /// Some species have masses and others have none.
@@ -15,7 +15,7 @@ pub enum MissingMasses {
     OfSome {
         /// A species with masses.
         with: String,
-        /// One without.
+        /// A species without masses.
         without: String,
     },
     /// No species has masses, but the input has units: any assumed mass would be a physical claim.
@@ -28,11 +28,11 @@ pub enum MissingMasses {
     },
 }
 
-/// The common mass of all particles of these species; `None` where masses differ. It is 1 where an input has neither
-/// masses nor units: masses then count particles.
+/// The common mass of all particles of these species; `None` if masses differ. It is 1 if an input has
+/// neither masses nor units: masses then count particles.
 ///
 /// # Errors
-/// Species without masses in an input with units, or beside others that have some.
+/// Species without masses in an input with units, or together with species that have some.
 pub fn mass_of_all(species: &[&Species], has_units: bool) -> Result<Option<f64>, MissingMasses> {
     let without = species.iter().find(|s| s.mass == MassOf::Unknown);
     let with = species.iter().find(|s| s.mass != MassOf::Unknown);

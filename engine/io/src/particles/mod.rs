@@ -67,7 +67,7 @@ pub struct ParticleHeader {
     pub sides: Option<[f64; 3]>,
     /// Whether the box is periodic.
     pub periodic: bool,
-    /// Whether nothing in the input says so, so that the box is taken as open.
+    /// Whether the input does not state this, so that the box is assumed to be open.
     pub boundary_is_assumed: bool,
     /// Time in code units, or the expansion factor.
     pub time: f64,
@@ -80,10 +80,10 @@ pub struct ParticleHeader {
     pub cosmology: Option<Cosmology>,
     /// Mean densities, where there is a cosmology.
     pub matter: Option<Matter>,
-    /// Gravitational softening by kind in the units of the positions, as in a Plummer sphere: the potential at distance 0 is
-    /// -G m / softening. `None` where the input does not state it.
+    /// Gravitational softening by kind in the units of the positions, as in a Plummer sphere: the potential
+    /// at distance 0 is -G m / softening. `None` if the input does not state it.
     pub softening: [Option<f64>; N_KINDS],
-    /// What a user may not expect of the input: what was taken for it, and what it says that it leaves out. One line each.
+    /// Notes for users about the input: assumptions, and stated omissions. One line each.
     pub notes: Vec<String>,
     /// The part of the particles of each kind that the input holds: below 1 in a subsample.
     pub sampled: [f64; N_KINDS],
@@ -92,13 +92,13 @@ pub struct ParticleHeader {
 }
 
 impl ParticleHeader {
-    /// Which units are assumed, in one line; `None` where none is.
+    /// The assumed units, in one line; `None` without any.
     pub fn assumption(&self) -> Option<String> {
         let names = self.assumed_units.join(", ");
         (!names.is_empty()).then(|| format!("{names} assumed to be {}'s own", self.format))
     }
 
-    /// How a box is taken of which the input does not say whether it is periodic, in one line.
+    /// The assumption about a boundary that the input does not state, in one line.
     pub fn boundary_note(&self, as_periodic: bool) -> Option<String> {
         let [x, ..] = self.sides.filter(|_| self.boundary_is_assumed)?;
         let reason = format!(
@@ -116,7 +116,7 @@ impl ParticleHeader {
 pub struct Matter {
     /// All matter.
     pub all: f64,
-    /// Dark matter alone; `None` if the input does not state the baryon fraction.
+    /// Only dark matter; `None` if the input does not state the baryon fraction.
     pub dark: Option<f64>,
     /// Whether the run has gas.
     pub has_gas: bool,
@@ -127,11 +127,11 @@ pub struct Matter {
 pub struct Species {
     /// Their name in the input, such as `PartType1`; the table of their group IDs gets this name.
     pub name: String,
-    /// Their kind; `None` where each row has its own.
+    /// Their kind; `None` if each row has its own.
     pub kind: Option<u8>,
     /// How many.
     pub n: u64,
-    /// How their masses are given.
+    /// The form of their masses.
     pub mass: MassOf,
     /// Whether positions are in double precision.
     pub is_double: bool,
@@ -141,17 +141,17 @@ pub struct Species {
     pub has_velocities: bool,
     /// Whether they have gas densities.
     pub has_densities: bool,
-    /// Whether their masses are multiplied by weights: those of neutrinos are departures from the mean density and may be
-    /// below 0.
+    /// Whether their masses are multiplied by weights: those of neutrinos are deviations from the mean
+    /// density and may be below 0.
     pub has_weights: bool,
     /// Whether some of them may be gas: AREPO keeps wind cells among its stars. Each row then has its own kind.
     pub has_wind: bool,
-    /// Why they cannot be read. It matters only if they take part.
+    /// The reason why they cannot be read. It is an error only if they take part.
     pub problem: Option<String>,
 }
 
 impl Species {
-    /// Whether any particle of them may be of a kind that is taken.
+    /// Whether any of them may be of a requested kind.
     pub fn may_be(&self, is_taken: impl Fn(u8) -> bool) -> bool {
         self.kind.is_none_or(|kind| is_taken(kind) || self.has_wind && is_taken(GAS))
     }
@@ -165,7 +165,7 @@ impl Species {
 /// Checks that species that take part can be read.
 ///
 /// # Errors
-/// What was wrong when their headers were read.
+/// The problem that was found in their headers.
 pub fn check_readable(species: &[&Species]) -> ReadResult<()> {
     match species.iter().find_map(|s| s.problem.clone()) {
         Some(problem) => Err(ReadError::Deferred { problem }),
@@ -173,7 +173,7 @@ pub fn check_readable(species: &[&Species]) -> ReadResult<()> {
     }
 }
 
-/// How the masses of a species are given.
+/// The form of the masses of a species.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum MassOf {
     /// All have this mass.
@@ -215,7 +215,7 @@ pub struct ParticleReader {
     pub looks: &'static str,
     /// Whether `path` looks like this format; cheap, and never fails.
     pub recognises: fn(&Path) -> bool,
-    /// Whether a snapshot may be several files, of which each stands for all, as does a folder with them.
+    /// Whether a snapshot may have several files. Then one of them, or their folder, stands for all.
     pub has_several_files: bool,
     /// Reads and checks the headers of one input, which these paths form.
     pub read_headers: fn(&[PathBuf], &InputDefaults) -> ReadResult<Vec<u8>>,
@@ -265,8 +265,8 @@ pub fn read_particle_headers(paths: &[PathBuf]) -> ReadResult<InputFacts> {
     read_particle_headers_with(paths, &InputDefaults::default())
 }
 
-/// Reads everything that opening an input needs, so that other ranks need not read it. `defaults` apply where the input
-/// states nothing.
+/// Reads everything that opening an input needs, so that other ranks need not read it. `defaults` apply if
+/// the input states nothing.
 ///
 /// # Errors
 /// Those of [`open_particles`], or the input states a value for which there is a default.
@@ -317,7 +317,7 @@ fn reader_for(path: &Path) -> ReadResult<usize> {
         let what = format!("there is no such file or folder; expected {}", known());
         return Err(ReadError::absent(path, what));
     }
-    // Any HDF5 file would be taken for a snapshot.
+    // Any HDF5 file would be recognised as a snapshot.
     if let Some(refusal) = foreign::refusal(file_of(path), known) {
         return Err(refusal);
     }

@@ -1,4 +1,4 @@
-//! Brings a file to the disk while more is written to it, so that little is left to flush at the end.
+//! Flushes a file to the disk while more is written to it, so that little remains to flush at the end.
 
 use std::fs::File;
 use std::io::Result;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-/// A thread that flushes a file whenever it is woken.
+/// A thread that flushes a file when it is woken.
 #[derive(Debug)]
 pub(crate) struct BackgroundSync {
     wake: SyncSender<()>,
@@ -25,16 +25,17 @@ impl BackgroundSync {
         Ok(Self { wake, thread: Builder::new().name("flush".into()).spawn(flush)? })
     }
 
-    /// Flushes what was written by now, soon. Does not wait.
+    /// Requests a flush of the data written so far. Does not wait.
     pub fn wake(&self) {
-        // Where the channel is full, the thread has yet to begin a flush. Where it is closed, `finish` has the error.
+        // If the channel is full, the thread will begin a flush anyway. If it is closed, `finish` returns the
+        // error.
         let _ = self.wake.try_send(());
     }
 
     /// Waits for the thread.
     ///
     /// # Errors
-    /// The disk refused what was written. The system may tell of that once only, so a later flush does not.
+    /// The disk refused written data. The system may report this only once, so a later flush may succeed.
     pub fn finish(self) -> Result<()> {
         drop(self.wake);
         self.thread.join().expect("a flush does not panic")

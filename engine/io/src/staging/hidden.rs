@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// Read-locked while a file is created under a hidden name or renamed; write-locked for good when the program ends early.
+/// Read-locked while a file is created under a hidden name or renamed; write-locked permanently when the
+/// program ends early.
 static GATE: RwLock<()> = RwLock::new(());
 
 /// The unfinished files and folders of this process, in the order of their creation.
@@ -37,8 +38,8 @@ enum EntryKind {
     NewFolders,
 }
 
-/// From now on every call for a hidden name, and [`making`], blocks for good: the process is about to end, and its
-/// unfinished files are being removed.
+/// From now on every call for a hidden name, and [`making`], blocks forever: the process is about to end, and
+/// its unfinished files are being removed.
 pub fn close() {
     std::mem::forget(GATE.write());
 }
@@ -126,7 +127,8 @@ pub fn shared_name(path: &Path, made: Option<&Path>, comm: &Comm) -> Result<Path
     Ok(path.with_file_name(String::from_utf8_lossy(&name).as_ref()))
 }
 
-/// Whether a folder takes new files. Tried with a nameless file if the system has these, so that nothing is left behind.
+/// Whether new files can be created in a folder. Tried with a nameless file if the system has these, so that
+/// nothing remains.
 ///
 /// # Errors
 /// Those of the system.

@@ -1,4 +1,4 @@
-//! Complete files or none: written beside the final name, flushed to the disk, then renamed.
+//! Complete files or none: written in the same folder under a hidden name, flushed to the disk, then renamed.
 //!
 //! An error, a full disk or a kill before the rename leaves the final name unchanged, including an older file. An error leaves
 //! nothing else; a kill leaves at most a hidden `.name.*.part` file, which nothing reads. A symbolic link stays a link: its
@@ -34,13 +34,13 @@ pub struct Staged {
 #[derive(Debug)]
 pub(crate) struct Pending {
     file: HiddenFile,
-    /// As it was asked for.
+    /// The requested name.
     path: PathBuf,
-    /// Where that leads.
+    /// The target of that name.
     target: PathBuf,
 }
 
-/// Whether `path` could be written now, asked before a long run rather than after it.
+/// Whether `path` could be written now; checked before a long run.
 ///
 /// # Errors
 /// The folder does not exist or takes no new file, or `path` is something that is not a plain file.
@@ -89,7 +89,7 @@ pub(crate) fn stage_path(path: &Path, fill: impl FnOnce(&Path) -> WriteResult<()
 }
 
 impl Staged {
-    /// Adds files, which get their names after those that are here.
+    /// Adds files, which get their names after the present ones.
     pub fn extend(&mut self, other: Self) {
         self.files.extend(other.files);
         self.places.extend(other.places);
@@ -104,7 +104,8 @@ impl Staged {
     /// Gives each file its final name, in their order, replacing what was there.
     ///
     /// # Errors
-    /// The system refuses a rename. The files before it have their names, which the error tells; the others are gone.
+    /// The system refuses a rename. The files before it have their names, which the error lists; the others
+    /// are removed.
     pub fn commit(self) -> WriteResult<()> {
         let mut kept: Vec<PathBuf> = Vec::new();
         for pending in self.files {
@@ -138,7 +139,7 @@ impl Pending {
         self.file.path()
     }
 
-    /// With all that was written to it by now on the disk.
+    /// Flushes all data written so far to the disk.
     pub fn synced(self) -> WriteResult<Self> {
         // Opened anew by name: a library may have replaced the content behind our handle.
         let file = File::options().write(true).open(self.file.path());
@@ -181,7 +182,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the rename itself durable where folders can be flushed.
+/// Makes the rename itself durable, if folders can be flushed.
 fn sync_folder(path: &Path) {
     if cfg!(unix)
         && let Ok(folder) = File::open(folder_of(path))

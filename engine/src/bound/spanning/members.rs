@@ -1,4 +1,4 @@
-//! The members of a halo to slices: by name, for their places, and then by key.
+//! Brings the members of a halo to slices: sorted by name, for their places, and then by key.
 
 use crate::bound::candidates::{ClumpParticle, HaloMember};
 use crate::bound::error::BoundError;

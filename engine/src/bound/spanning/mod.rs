@@ -1,4 +1,4 @@
-//! Haloes that all ranks work on together, because they are large ([protocol](README.md)).
+//! Large haloes that all ranks process together ([protocol](README.md)).
 //!
 //! | step | file |
 //! |---|---|
@@ -35,7 +35,7 @@ use inselberg_kernels::bound::unbind::{
 };
 use members::SlicedHalo;
 
-/// What is found about a clump, for the rank that has the rows of its halo.
+/// The result for a clump, for the rank that has the rows of its halo.
 struct SpanningRow {
     number: ClumpMass,
     row: BoundClump,
@@ -55,9 +55,9 @@ const WHOLE_HALO: u32 = u32::MAX;
 
 /// Members of this slice, once clumps are unbound.
 struct KeptMembers {
-    /// Those that are bound to each clump.
+    /// The members that are bound to each clump.
     of_clump: Vec<Vec<ClumpMember>>,
-    /// Those that no clump holds.
+    /// The unbound members.
     unbound: Vec<ClumpMember>,
 }
 
@@ -84,7 +84,7 @@ struct RankedMember {
 struct SpanningClumps<'a> {
     unbinder: &'a Unbinder<'a>,
     clumps: &'a [HaloClump],
-    /// The clump to which each hands its losers.
+    /// The clump to which each one passes the members that it loses.
     parent: Vec<Option<u32>>,
     /// The members of this slice that are bound to the halo as a whole, if it was unbound as one.
     whole: Option<BoundMembers>,
@@ -139,8 +139,8 @@ pub fn unbind_spanning(
 }
 
 impl SpanningClumps<'_> {
-    /// Collective: unbinds all clumps, those without clumps in them first. `lists` has the members of this slice in each. Gives those
-    /// that are bound to each, and those that no clump holds.
+    /// Collective: unbinds all clumps, those without clumps in them first. `lists` has the members of this
+    /// slice in each. Returns the bound members of each clump, and the unbound members.
     fn unbind(
         &mut self,
         mut lists: Vec<Vec<ClumpMember>>,
@@ -180,8 +180,8 @@ impl SpanningClumps<'_> {
         Ok(kept)
     }
 
-    /// Collective: unbinds these clumps, with these numbers of members in all slices: large ones by all ranks. Gives what each
-    /// hands up in this slice.
+    /// Collective: unbinds these clumps, with these numbers of members in all slices: large ones by all
+    /// ranks. Returns the members that each one passes up in this slice.
     fn unbind_some(
         &mut self,
         clumps: &[(u32, u64)],
@@ -207,8 +207,8 @@ impl SpanningClumps<'_> {
         self.parent[clump as usize].is_none() && self.whole.is_some()
     }
 
-    /// Collective: finds the central clump. If that is not the one to which all losers went, it gets what no clump holds as further
-    /// candidates.
+    /// Collective: finds the central clump. If it is not the root of the tree, it gets the unbound members as
+    /// further candidates.
     fn settle_central(
         &mut self,
         mut kept: KeptMembers,
@@ -290,7 +290,7 @@ impl SpanningClumps<'_> {
         method.unbind_clump(members, list, &of, scratch)
     }
 
-    /// Collective: unbinds one clump by all ranks. Gives what it hands up in this slice.
+    /// Collective: unbinds one clump by all ranks. Returns the members that it passes up in this slice.
     fn unbind_over(
         &mut self,
         clump: u32,
@@ -308,7 +308,7 @@ impl SpanningClumps<'_> {
         Ok(handed)
     }
 
-    /// Collective: the row of what is bound in all slices, on one of them.
+    /// Collective: the row of the bound members of all slices, on one of them.
     fn row_of_slices(
         &self,
         clump: u32,
@@ -371,7 +371,7 @@ impl SpanningClumps<'_> {
         self.row(clump, 0, 0.0, None, &UnbindReport::default(), None)
     }
 
-    /// The row of a clump, without what is in the clumps below it. `deepest` has identity and type of its centre.
+    /// The row of a clump, without the clumps below it. `deepest` has identity and type of its centre.
     fn row(
         &self,
         clump: u32,

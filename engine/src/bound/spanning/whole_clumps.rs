@@ -1,4 +1,5 @@
-//! Small clumps of a halo in slices: each goes whole to one rank, and what it hands up comes back.
+//! Small clumps of a halo in slices: each goes whole to one rank, and the members that it passes up come
+//! back.
 
 use super::members::{SlicedHalo, SlicedMember, columns};
 use super::{ClumpPiece, SpanningClumps, SpanningRow};
@@ -27,7 +28,7 @@ struct SentMember {
     clump: u64,
 }
 
-/// A member that its clump hands up, on its way back.
+/// A member that its clump passes up, on its way back.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct HandedMember {
@@ -36,7 +37,7 @@ struct HandedMember {
     listed: ClumpMember,
 }
 
-/// What is found about a small clump.
+/// The result for a small clump.
 struct WholeClump {
     row: SpanningRow,
     piece: ClumpPiece,
@@ -44,8 +45,8 @@ struct WholeClump {
 }
 
 impl SpanningClumps<'_> {
-    /// Collective: unbinds these clumps, with these numbers of members in all slices. Gives what each clump hands up in this
-    /// slice. Two exchanges.
+    /// Collective: unbinds these clumps, with these numbers of members in all slices. Returns the members
+    /// that each clump passes up in this slice. Two exchanges.
     pub(super) fn unbind_whole(
         &mut self,
         clumps: &[(u32, u64)],

@@ -1,18 +1,21 @@
-//! Thresholds below 0: which cells of noise are denser than -0.5?
+//! Thresholds below 0, for fields of noise around 0.
 //!
-//! The search needs positive test cells. So below 0 it runs on values that are lifted by a power of two, at least twice the
-//! magnitude of the threshold, and catalogues get the values of the input again ([`tables`]).
+//! The search needs positive test cells. So for a threshold below 0 it runs on lifted values: a power of two
+//! is added, at least twice the magnitude of the threshold. Catalogues contain the values of the input again
+//! ([`tables`]).
 //!
 //! ```text
 //!     value     -1.2   -0.5 the threshold   0.0   0.7
 //!     lifted    -0.2    0.5                 1.0   1.7      lifted by 1
 //! ```
 //!
-//! The order of values stays, except that those become equal which differ by less than 2^-53 of the lift. Lowering a lifted
-//! test cell rounds nothing: it is at least half the lift, which is a power of two. So a new cut of a stored catalogue lifts
-//! its tree to the bits of the run. Masses and their moments are sums of the values of the input; only cells are lifted.
+//! The order of values does not change, but values that differ by less than 2^-53 of the lift become equal.
+//! Lowering a lifted test cell is exact: it is at least half the lift, which is a power of two. So a new cut
+//! of a stored catalogue lifts
+//! its tree to the bits of the run. Masses and their moments are sums of the values of the input; only the
+//! densities of cells are lifted.
 //!
-//! This folder knows neither ranks nor files.
+//! This folder uses neither ranks nor files.
 
 mod tables;
 
@@ -59,14 +62,14 @@ impl ValueLift {
         (0..values.len()).into_par_iter().map(|i| self.up(values.real(i))).collect()
     }
 
-    /// Lowers what a run found: densities of clumps and haloes, values of cells and the greatest of them.
+    /// Lowers the results of a run: densities of clumps and haloes, values of cells and the greatest of them.
     pub fn lower_found(self, found: &mut Structures, rho: &mut [f64], densest: &mut f64) {
         self.lower_structures(found);
         rho.par_iter_mut().for_each(|value| *value = self.down(*value));
         *densest = self.down(*densest);
     }
 
-    /// Lowers the densities of clumps and haloes. A saddle that there is not becomes NaN.
+    /// Lowers the densities of clumps and haloes. Missing saddles become NaN.
     pub fn lower_structures(self, found: &mut Structures) {
         for structure in found.clumps.iter_mut().chain(&mut found.haloes) {
             structure.rho_peak = self.down(structure.rho_peak);

@@ -11,14 +11,14 @@ const OF_CELLS: [(&str, &[&str]); 4] = [
     ("tree", &["density", "density_min"]),
     ("cells", &["density"]),
 ];
-/// The columns with densities of saddles, and how their descriptions say that there is none.
+/// The columns with densities of saddles, and the words of their descriptions for missing saddles.
 const OF_SADDLES: [(&str, &str, &str); 3] = [
     ("clumps", "saddle_density", "; 0 without"),
     ("haloes", "saddle_density", "; 0 without"),
     ("tree", "death_saddle", "; 0 if never"),
 ];
 
-/// The density of a saddle as in the input; NaN where there is none, since 0 is a density like others.
+/// The density of a saddle as in the input; NaN for a missing one, since 0 is a valid density.
 pub(super) fn lowered_saddle(lift: ValueLift, saddle: f64) -> f64 {
     if saddle == 0.0 { f64::NAN } else { lift.down(saddle) }
 }

@@ -1,4 +1,4 @@
-//! What a catalogue says about its unbinding.
+//! The attributes of a catalogue about its unbinding.
 
 use crate::bound::{BoundRequest, MemberType, PotentialChoice, text_of};
 use crate::phew::bound::gas::GasCells;
@@ -18,7 +18,7 @@ pub fn attributes(
     let mut list = AttributeList::new();
     list.text("unbind_potential", potential.name());
     if potential == PotentialChoice::Ramses {
-        // Its rules know no choice of types and no softening.
+        // RAMSES's rules have no choice of types and no softening.
         return list.into_attributes();
     }
     list.text("unbind_potential_from", &text_of(request.potential_from));

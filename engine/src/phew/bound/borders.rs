@@ -29,7 +29,7 @@ pub struct ClumpBorders {
     pub of_row: Vec<f64>,
 }
 
-/// The refined peak of a clump in code units; not a number for a main clump, whose border is of no use.
+/// The refined peak of a clump in code units; NaN for a main clump, whose border is not needed.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct RefinedPeak {

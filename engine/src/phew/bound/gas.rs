@@ -19,10 +19,10 @@ use inselberg_kernels::mesh::local;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
-/// The gas of an input: which of its fields members need.
+/// The gas of an input: the fields that members need.
 pub struct GasCells<'a> {
     snapshot: &'a dyn Snapshot,
-    /// Density, velocity along each axis, then what there is of pressure and magnetic field.
+    /// Density, velocity along each axis, then pressure and magnetic field if they exist.
     fields: Vec<&'static str>,
     /// The column of the pressure.
     pressure: Option<usize>,
@@ -30,7 +30,7 @@ pub struct GasCells<'a> {
     magnetic: Option<usize>,
     /// The ratio of specific heats.
     pub adiabatic_index: f64,
-    /// Where it comes from: `given`, `input`, or `assumed` to be that of a monatomic gas.
+    /// Its origin: `given`, `input`, or `assumed` to be that of a monatomic gas.
     pub adiabatic_index_source: &'static str,
 }
 
@@ -39,7 +39,7 @@ pub struct GasCells<'a> {
 pub struct OwnGas {
     /// Leaves of this rank in a halo.
     pub in_haloes: Vec<ClumpCell>,
-    /// The leaves that this rank reads, by level, if these are wanted.
+    /// The leaves that this rank reads, by level, if they are requested.
     pub by_level: Vec<Vec<PointMass>>,
 }
 
@@ -53,7 +53,7 @@ pub struct GasLeaf {
     pub mass: f64,
     /// Thermal energy per mass.
     pub internal_energy: f64,
-    /// Pressure, 0 or more; 0 where it is not known.
+    /// Pressure, 0 or more; 0 if it is not known.
     pub pressure: f64,
     /// Magnetic energy per volume.
     pub magnetic: f64,
@@ -118,8 +118,8 @@ impl<'a> GasCells<'a> {
     /// The gas of an input; `None` if it has none.
     ///
     /// # Errors
-    /// When there is no gas though its properties are asked for. When it has no velocities, or a part of a magnetic field. When
-    /// nothing says which of its variables are the pressure and the magnetic field.
+    /// When properties of gas are requested and there is no gas. When it has no velocities, or only a part of
+    /// a magnetic field. When it is not known which of its variables are the pressure and the magnetic field.
     pub fn of_input(snapshot: &'a dyn Snapshot, request: &BoundRequest) -> Result<Option<Self>, RunError> {
         let has = |name: &&str| snapshot.fields().iter().any(|f| f.family == "hydro" && f.name == **name);
         if !has(&"density") {
@@ -163,7 +163,7 @@ impl<'a> GasCells<'a> {
         self.pressure.is_some()
     }
 
-    /// Whether the input states a magnetic field, and it is wanted.
+    /// Whether the input states a magnetic field, and it is needed.
     pub fn has_magnetic_field(&self) -> bool {
         self.magnetic.is_some()
     }
@@ -276,7 +276,7 @@ impl<'a> GasCells<'a> {
 struct BlockLeaves {
     /// Those that may be test cells.
     may_be_tests: Vec<GasLeaf>,
-    /// All of them, if these are wanted.
+    /// All leaves, if they are requested.
     points: Vec<PointMass>,
 }
 

@@ -1,4 +1,4 @@
-//! What unbinding starts from.
+//! The input of unbinding.
 
 use crate::phew::hierarchy::Structures;
 use crate::phew::member_places::{LeafPlaces, MemberPlaces};
@@ -14,13 +14,13 @@ pub struct TestField<'a> {
     pub threshold: f64,
 }
 
-/// What the steps before have found.
+/// The results of earlier steps.
 pub struct BoundInput<'a> {
     /// The input.
     pub snapshot: &'a dyn Snapshot,
-    /// By which field leaves are test cells; `None` if the density is deposited from particles.
+    /// The field that decides which leaves are test cells; `None` if the density is deposited from particles.
     pub test_field: Option<TestField<'a>>,
-    /// Which patch a particle belongs to.
+    /// The patches of particles.
     pub places: MemberPlaces<'a>,
     /// The clump of every patch.
     pub ids: &'a PatchIds,
@@ -29,7 +29,7 @@ pub struct BoundInput<'a> {
 }
 
 impl BoundInput<'_> {
-    /// The leaves, where there are cells.
+    /// The leaves of an input with cells.
     ///
     /// # Panics
     /// For a graph of particles, which has neither gas cells nor RAMSES's rules.

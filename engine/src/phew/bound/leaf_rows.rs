@@ -13,7 +13,7 @@ pub struct LeafRows<'a> {
 }
 
 impl<'a> LeafRows<'a> {
-    /// Collective: of the leaves of a part. Linear in the bricks.
+    /// Collective: the rows of the leaves of a part. Linear in the bricks.
     ///
     /// # Errors
     /// When another rank fails.

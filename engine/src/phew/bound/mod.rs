@@ -1,4 +1,5 @@
-//! Members of clumps: which particles and gas cells does gravity hold in each clump, and what is its gas like?
+//! Members of clumps: which particles and gas cells does gravity bind to each clump, and which properties has
+//! its gas?
 //!
 //! Place in the flow: after the hierarchy, before the catalogue. In the order of the steps:
 //!
@@ -10,7 +11,8 @@
 //! | properties of gas, bound or not | `gas_clumps` |
 //! | attributes | `attributes` |
 //!
-//! One exchange for gas and three for borders, beside those of `crate::bound` and `gas_clumps`.
+//! There are one exchange for gas and three for borders, in addition to those of `crate::bound` and
+//! `gas_clumps`.
 
 mod attributes;
 mod borders;
@@ -43,7 +45,7 @@ use inselberg_io::{Header, Snapshot};
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::SizedBox;
 
-/// Local: checks whether an input has what spheres need, before it is read.
+/// Local: checks before reading whether an input states the facts that spheres need.
 ///
 /// # Errors
 /// When it has no cosmology.
@@ -55,12 +57,12 @@ pub(crate) fn check(snapshot: &dyn Snapshot, request: &BoundRequest) -> Result<(
     }
 }
 
-/// Collective: unbinds the clumps, measures their gas, and adds what is found to the tables of clumps and haloes. Does nothing
-/// unless asked.
+/// Collective: unbinds the clumps, measures their gas, and adds the results to the tables of clumps and
+/// haloes, as far as requested.
 ///
 /// # Errors
-/// When the input has no units for unbinding, or no gas that is asked for. When members cannot be read, have values that are not
-/// allowed, or share identities against the request. When another rank fails.
+/// When the input has no units for unbinding, or no requested gas. When members cannot be read, have values
+/// that are not allowed, or share identities although that is not allowed. When another rank fails.
 pub(crate) fn add_to(
     catalogue: &mut CataloguePart,
     input: &BoundInput,
@@ -74,7 +76,7 @@ pub(crate) fn add_to(
     if request.unbind && !input.snapshot.has_units() {
         return Err(RunError::NoUnits);
     }
-    // RAMSES's rules of unbinding are about particles.
+    // RAMSES's rules of unbinding apply to particles.
     let unbinds_gas = request.unbinding().is_some_and(|potential| potential != PotentialChoice::Ramses);
     let gas = match unbinds_gas || request.gas {
         true => GasCells::of_input(input.snapshot, request)?,
@@ -101,7 +103,7 @@ pub(crate) fn add_to(
     Ok(())
 }
 
-/// What is found out about the members of clumps.
+/// The requested properties of the members of clumps.
 struct MemberWork<'a> {
     input: &'a BoundInput<'a>,
     request: &'a BoundRequest,
@@ -117,7 +119,7 @@ impl MemberWork<'_> {
         SizedBox { domain: self.input.places.domain(), side, origin }
     }
 
-    /// Whether there are spheres, which hold members and others.
+    /// Whether there are spheres, which contain members and other particles.
     fn has_spheres(&self) -> bool {
         self.request.unbind && self.request.properties.has_spheres()
     }
@@ -155,7 +157,7 @@ impl MemberWork<'_> {
             None => {
                 let _borders = Stage::begin("borders", 0, comm, executor.observer());
                 let borders = ClumpBorders::find(input, &rows.clumps, comm)?;
-                // RAMSES gives no particles to isolated peaks of too low relevance.
+                // In RAMSES, isolated peaks of too low relevance have no particles.
                 members.in_haloes.retain(|particle| borders.is_listed(particle.clump));
                 rows.clumps.iter_mut().zip(&borders.of_row).for_each(|(row, border)| row.border = *border);
                 UnbindMethod::Ramses(ramses_units(input, comm)?)

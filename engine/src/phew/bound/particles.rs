@@ -46,7 +46,8 @@ pub fn read(
     Ok(CandidateParticles { in_haloes, all, leaves: Vec::new() })
 }
 
-/// The particles of a block that have a mass of their own. Tracers have none; nor have clouds of sinks with direct forces.
+/// The particles of a block that have their own mass. Tracers have none, nor have clouds of sinks with direct
+/// forces.
 fn of_block(input: &BoundInput, piece: usize, block: &ParticleBlock) -> ReadResult<Vec<ClumpParticle>> {
     let mut found = Vec::with_capacity(block.id.len());
     for (i, family) in block.family.iter().enumerate() {

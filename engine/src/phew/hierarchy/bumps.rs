@@ -1,9 +1,10 @@
-//! Which peaks are bumps of shot noise though persistence does not tell? For densities that are made of particles.
+//! Which peaks are bumps of shot noise that persistence does not find? For densities made from particles.
 //!
 //! The clumps of persistence alone come first: the mass of each, with the noise that has merged into it, is that of its patches. It is
-//! added up on the rank that owns its peak. A clump of low significance is a bump if little of that mass is above its saddle. Its elder
-//! may be the bump instead, and is judged above the same saddle in the same way. All clumps are judged at once, so the
-//! result depends on no order. Clumps that bumps have joined are heavier: they are judged again, until no more bumps are found.
+//! added up on the rank that owns its peak. A clump of low significance is a bump if little of that mass is
+//! above its saddle. Its elder may be the bump instead, and is tested in the same way, above the same saddle.
+//! All clumps are tested before any is removed, so the result does not depend on an order. Clumps that bumps
+//! have joined are heavier. They are tested again, until no more bumps are found.
 
 use crate::exchange::grouped;
 use crate::phew::hierarchy::chains::{self, ClumpAt};
@@ -35,8 +36,9 @@ struct ElderMass {
     mass: f64,
 }
 
-/// Collective: whether each own peak is a bump. `None` where the density is not made of particles, or the threshold of the
-/// significance is 0. Each of its rounds, two or three in practice, follows chains and takes three more exchanges.
+/// Collective: whether each own peak is a bump. `None` if the density is not made from particles, or if the
+/// threshold of the significance is 0. Each of its rounds, two or three in practice, follows chains and takes
+/// three more exchanges.
 ///
 /// # Errors
 /// When another rank fails.
@@ -74,8 +76,9 @@ fn bumps_among(
     Ok(bumps)
 }
 
-/// Collective: the masses of the clumps of the elders of these own peaks, from `masses` of those of own peaks. Elders of peaks that are not noise
-/// by persistence are none either; an elder that is a bump has no clump, and the mass 0. Two exchanges.
+/// Collective: the masses of the clumps of the elders of these own peaks, from `masses` of those of own
+/// peaks. Elders of peaks that are not noise by persistence are not noise either. An elder that is a bump has
+/// no clump, and mass 0. Two exchanges.
 fn masses_of_elders(
     peaks: &Peaks,
     prominence: &[PeakProminence],

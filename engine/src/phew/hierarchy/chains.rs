@@ -15,7 +15,7 @@ use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicU32;
 
-/// A clump and where it is cut. In the order of the cutting ranks.
+/// A clump and the rank that cuts it. In the order of these ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClumpAt {
     /// The rank that cuts its halo.
@@ -25,7 +25,7 @@ pub struct ClumpAt {
 }
 
 impl ClumpAt {
-    /// No clump: an end of a peak that never dies.
+    /// No clump: for a peak that never dies.
     pub const NONE: Self = Self { cutter: u32::MAX, clump: PeakName::NONE };
 }
 
@@ -64,11 +64,11 @@ pub fn follow(noise: Noise, saddle: Option<f64>, comm: &Comm) -> Result<Followed
     Ok(Followed { cutters, ends, of_peak, clumps, clump_peaks: chains.local.clump_peaks })
 }
 
-/// The known part of a chain: how far it leads towards its halo, and the first clump on the way.
+/// The known part of a chain: the peak that it has reached towards its halo, and the first clump on the way.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct ClumpLead {
-    /// The peak to which it leads.
+    /// The peak that it has reached.
     to: PeakName,
     /// `NONE` before the first clump.
     clump: PeakName,
@@ -121,7 +121,7 @@ struct LocalChains<'a> {
     merging: Vec<AtomicU32>,
 }
 
-/// Where a chain through noise ends on a rank.
+/// The end of a chain through noise on a rank.
 enum NoiseEnd {
     /// At an own clump peak.
     Own(PeakIdx),
@@ -130,7 +130,7 @@ enum NoiseEnd {
 }
 
 impl LocalChains<'_> {
-    /// Where the chain through noise from an own peak ends.
+    /// The end of the chain through noise from an own peak.
     fn noise_end(&self, peak: PeakIdx) -> NoiseEnd {
         let end = root(&self.up, peak.0) as usize;
         match end.checked_sub(self.peaks.len()) {
@@ -196,7 +196,7 @@ impl<'a> Chains<'a> {
         chains
     }
 
-    /// Lets each clump that merges point to the clump at the other end of its saddle, or to an exit.
+    /// Makes each merging clump point to the clump at the other end of its saddle, or to an exit.
     fn merge(&mut self, saddle: Option<f64>) {
         let LocalChains { peaks, ref clump_peaks, .. } = self.local;
         let n = clump_peaks.len();

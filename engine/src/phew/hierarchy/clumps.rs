@@ -1,7 +1,8 @@
 //! The clumps that remain after noise removal: one rank per halo cuts the tree of its clumps.
 //!
-//! A halo is cut by the owner of its highest peak. It gets the peaks of the clumps of the halo, and all contacts of these
-//! with clumps of other haloes. That is all that the rounds and the key saddles of these clumps depend on.
+//! A halo is cut by the owner of its highest peak. That rank gets the peaks of the clumps of the halo, and
+//! all their contacts with clumps of other haloes. The rounds and the key saddles of these clumps depend on
+//! nothing else.
 
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::partition::ranking::{Places, places, places_alone};
@@ -19,7 +20,7 @@ use inselberg_kernels::ids::{ClumpSlot, PeakName};
 use inselberg_kernels::phew::Rules;
 use rayon::prelude::*;
 
-/// The clumps after the cut, as far as they concern this rank.
+/// The clumps after the cut that this rank needs.
 pub struct CutClumps {
     /// The clump and halo of each clump that own patches are in.
     pub identities: Vec<ClumpIdentity>,
@@ -29,7 +30,7 @@ pub struct CutClumps {
     pub peak_rank: Vec<u64>,
     /// The clumps that this rank cuts.
     pub tree: CutTree,
-    /// Number of clumps on all ranks, discarded ones left out.
+    /// Number of clumps on all ranks, without discarded ones.
     pub n_clumps: usize,
     /// Highest level of a saddle that merged clumps.
     pub max_level: u64,
@@ -74,7 +75,7 @@ pub fn cut(
 const CLUMP_PEAKS: usize = 0;
 /// To a cutter: the clumps whose identities a rank needs.
 const CLUMPS: usize = 1;
-/// From a cutter: the identities of the clumps that were asked for.
+/// From a cutter: the identities of the requested clumps.
 const IDENTITIES: usize = 0;
 /// From a cutter to another: identifiers of clumps at contacts between their haloes.
 const NEIGHBOURS: usize = 1;
@@ -114,8 +115,8 @@ fn send_to_cutters(
     Ok((clump_peaks, received))
 }
 
-/// Collective: the place of each own peak by falling density among the peaks of all ranks, from 1. Gives the clumps of
-/// the tree their places and identifiers.
+/// Collective: the place of each own peak by falling density among the peaks of all ranks, from 1. Sets the
+/// places and identifiers of the clumps of the tree.
 fn rank_peaks(peaks: &Peaks, tree: &mut CutTree, comm: &Comm) -> Result<Vec<u64>, CommError> {
     let _ranking = Stage::within("ranking", comm);
     let key = |i: usize| density_key(peaks.tree.rho[i], peaks.name[i]);
@@ -130,7 +131,7 @@ fn rank_peaks(peaks: &Peaks, tree: &mut CutTree, comm: &Comm) -> Result<Vec<u64>
     Ok(places.of_keys.into_iter().map(|place| place + 1).collect())
 }
 
-/// The places of peaks and of the clumps of the tree on a rank alone, which owns them all.
+/// The places of peaks and of the clumps of the tree on a single rank, which owns them all.
 fn rank_alone(peaks: &Peaks, tree: &CutTree, key: impl Fn(usize) -> u128 + Sync) -> Places {
     let of_keys = places_alone(peaks.len(), key);
     let place = |name| of_keys[peaks.own(name).expect("all peaks are own").at()];
@@ -148,7 +149,8 @@ struct NeighbourId {
     clump: PeakName,
 }
 
-/// Collective: tells other cutters the identifiers of clumps that touch theirs, and sends identities to the ranks that asked.
+/// Collective: sends other cutters the identifiers of clumps that touch theirs, and identities to the ranks
+/// that asked.
 /// Returns the identities that this rank asked for, in the order of its questions.
 fn identify(tree: &mut CutTree, asked: &[Bundle<2>], comm: &Comm) -> Result<Vec<ClumpIdentity>, CommError> {
     let mut buffers = SendBuffers::<2>::default();

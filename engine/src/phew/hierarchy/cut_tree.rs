@@ -1,7 +1,8 @@
 //! The tree of the clumps whose haloes this rank cuts, and its cut.
 //!
-//! Of each clump it has the peak that is not noise. Where such a clump touches one of a halo that another rank cuts, it has
-//! that clump as well, as far as the contact tells. A [`PeakIdx`] here is the place of a clump among all of these, in the
+//! It has the peak of each clump that is not noise. If such a clump touches one of a halo that another rank
+//! cuts, it also has that clump, with the facts that the contact contains. A [`PeakIdx`] here is the place of
+//! a clump among all of these, in the
 //! order of their numbers.
 
 use crate::phew::hierarchy::chains::ClumpAt;
@@ -123,7 +124,7 @@ impl ClumpPeak {
         }
     }
 
-    /// A clump of which only its name is known here.
+    /// A clump of which only the name is known here.
     fn only_name(name: PeakName, cutter: u32) -> Self {
         let never = [PeakName::NONE; 2];
         Self { name, cutter, ends: never, end_clumps: never, ..Self::zeroed() }
@@ -150,7 +151,7 @@ pub struct CutTree {
     ranks: Vec<ClumpRanks>,
 }
 
-/// What a clump is called.
+/// The place and the identifier of a clump.
 #[derive(Debug, Clone, Copy, Default)]
 struct ClumpRanks {
     /// Place of its peak by falling density.
@@ -219,7 +220,7 @@ impl CutTree {
         self.ranks[index(&self.names, clump).at()].id = id;
     }
 
-    /// The clump that a clump of this name has become by the cut; zeros where it was discarded.
+    /// The clump into which the cut has turned a clump of this name; zeros if it was discarded.
     pub fn identity(&self, name: PeakName) -> ClumpIdentity {
         let clump = self.hierarchy.clump[index(&self.names, name).at()];
         if clump.is_none() {

@@ -3,8 +3,8 @@
 //! Most peaks are noise (`noise`, and in densities of particles `bumps`). Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
 //! number of ranks, to its clump and on to the highest peak of its halo (`chains`). The owner of that peak gets the clumps
 //! of the halo (`clumps`), cuts their tree (`cut_tree`), and answers each rank. Under RAMSES's rules, where saddles are
-//! equal, one rank cuts all haloes (`ties`). The sums over patches are added up on the ranks that hold the rows of the
-//! clumps (`rows`).
+//! equal, one rank cuts all haloes (`ties`). The ranks that hold the rows of the clumps add up the sums over
+//! patches (`rows`).
 
 mod bumps;
 mod chains;
@@ -53,8 +53,8 @@ impl Structures {
     }
 }
 
-/// Collective: cuts the tree. Clumps of small haloes are not listed: the last two of the thresholds say which. `central` says which
-/// clump of a halo is its central.
+/// Collective: cuts the tree. Clumps of small haloes are not listed, as the last two thresholds say.
+/// `central` chooses the central clump of a halo.
 ///
 /// # Errors
 /// When another rank fails.

@@ -1,27 +1,29 @@
 //! Which peaks are noise, and where do they end?
 //!
-//! By persistence a peak is noise together with all peaks that have died into it, since these stand out less. It ends in the patch at whose
-//! contact it dies. Significance is not monotonic: a subhalo that is none may have died into a bump that is. Such a bump ends in its
-//! elder, or the elder of that if it is noise by significance as well, and what has died into the bump becomes a neighbour of that clump:
+//! If a peak is noise by persistence, so are all peaks that have died into it, since their persistence is
+//! lower. It ends in the patch at whose contact it dies. Significance is not monotonic: a true subhalo may
+//! have died into a bump. Such a bump ends in its elder, or in the elder of that one if it is a bump as well.
+//! Peaks that have died into the bump become neighbours of that clump:
 //!
 //! ```text
 //!     peaks       host E > bump d > subhalo p          p dies into d at 7, d into E at 5
 //!     noise: d    clumps E (with the patch of d) and p, which die into each other at 7
 //! ```
 //!
-//! Elders are greater than what dies into them, so every chain still ends at the greatest peak of its clump, and every clump dies
-//! into a greater one.
+//! Elders are greater than the peaks that die into them. So every chain still ends at the greatest peak of
+//! its clump, and every clump dies into a greater one.
 
 use crate::phew::peaks::{PeakProminence, Peaks};
 use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::persistence::Persistence;
 
-/// Tells noise among the peaks of a rank.
+/// Identifies noise among the peaks of a rank.
 #[derive(Clone, Copy)]
 pub struct Noise<'a> {
     peaks: &'a Peaks,
     persistence: Persistence,
-    /// In densities that are made of particles: the prominence of each peak, and whether it is a bump of shot noise.
+    /// For densities made from particles: the prominence of each peak, and whether it is a bump of shot
+    /// noise.
     bumps: Option<(&'a [PeakProminence], &'a [bool])>,
 }
 
@@ -35,13 +37,13 @@ pub enum NoiseTarget {
 }
 
 impl<'a> Noise<'a> {
-    /// By persistence, and by significance where `bumps` tells for each own peak whether it is one.
+    /// By persistence, and by significance if `bumps` marks the own peaks that are bumps.
     pub fn new(peaks: &'a Peaks, persistence: Persistence, bumps: Option<&'a [bool]>) -> Self {
         let bumps = peaks.prominence.as_deref().zip(bumps);
         Self { bumps, ..Self::by_persistence(peaks, persistence) }
     }
 
-    /// By persistence alone.
+    /// Only by persistence.
     pub fn by_persistence(peaks: &'a Peaks, persistence: Persistence) -> Self {
         Self { peaks, persistence, bumps: None }
     }

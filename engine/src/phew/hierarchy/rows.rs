@@ -20,7 +20,7 @@ use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
-/// How large a halo is, and its central clump.
+/// The size of a halo, and its central clump.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct HaloSize {
@@ -142,7 +142,7 @@ struct SummedRows {
     sums: [Vec<GroupSums>; 2],
 }
 
-/// Sums of nothing for so many structures. All threads write them, since new memory takes longer than the values.
+/// Empty sums for `n` structures. All threads write them, since new memory takes longer than the values.
 fn empty_sums(n: usize) -> Vec<GroupSums> {
     rayon::iter::repeat_n(GroupSums::default(), n).collect()
 }
@@ -301,8 +301,8 @@ impl<'a> RowTotals<'a> {
         HaloSize { mass: halo.totals(self.space).mass, n_cells: halo.patch.n_cells, central }
     }
 
-    /// Collective: the central clump of each halo among the rows of this rank: that with the heaviest patch, of equals the one with
-    /// the denser peak, or else the main clump. One exchange.
+    /// Collective: the central clump of each halo among the rows of this rank: the clump with the heaviest
+    /// patch (between equals, with the denser peak), or the main clump. One exchange.
     fn centrals(&self, central: CentralChoice, comm: &Comm) -> Result<Vec<u64>, CommError> {
         let SummedRows { rows, ids, n_all, .. } = &self.rows;
         if central == CentralChoice::Densest {

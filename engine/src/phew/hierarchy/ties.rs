@@ -1,4 +1,5 @@
-//! The clumps of patches under RAMSES's rules where saddles are exactly equal: one rank goes through the rounds for all.
+//! The clumps of patches under RAMSES's rules if saddles are exactly equal: one rank executes the rounds for
+//! all.
 
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::phew::hierarchy::chains::{ClumpAt, Followed};
@@ -50,7 +51,7 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Ti
     Ok((followed(peaks, cut.persistence, &answers), ties))
 }
 
-/// The clumps of a peak. `name` tells that of a patch.
+/// The clumps of a peak. `name` returns that of a patch.
 fn clumps_of(tree: &MergeTree, name: impl Fn(PeakIdx) -> PeakName, peak: PeakIdx) -> TiedClumps {
     let death = &tree.death[peak.at()];
     let of = |patch: PeakIdx| if patch.is_none() { PeakName::NONE } else { name(patch) };

@@ -17,7 +17,7 @@ pub fn flatten(table: &mut Table) {
             _ => continue,
         }
         column.description = column.description.replace("volume", "area");
-        // A new cut finds the columns of the tree by their names.
+        // The columns of the tree keep their names, by which a new cut finds them.
         if is_of_structures && column.name == "volume" {
             column.name = "area".into();
         }

@@ -1,7 +1,7 @@
-//! Images and cubes of observers: what do catalogues say of their sky, and of their one plane?
+//! Images and cubes of observers: sky coordinates and dimensions in catalogues.
 //!
 //! All of it follows from the attributes of a catalogue, which keep the cards of the header ([`cards`]). So a new cut of a
-//! stored catalogue has the same columns. Readers of files and the search know nothing of it.
+//! stored catalogue has the same columns. Readers of files and the search do not depend on it.
 
 mod cards;
 mod flat;
@@ -16,17 +16,17 @@ use inselberg_io::catalogue::units::SKY_UNITS;
 use inselberg_io::catalogue::{Attribute, Table};
 use inselberg_kernels::sky::SkyError;
 
-/// The attribute with the coordinates of the columns, or why there are none.
+/// The attribute with the coordinates of the columns, or the reason why there are none.
 const SKY: &str = "sky";
 
-/// The attributes that say where the cells of a box are.
+/// The attributes with the positions of the cells of a box.
 pub fn box_attributes(header: &Header) -> Vec<(String, Attribute)> {
     let mut list = AttributeList::new();
     list.input(header, false);
     list.into_attributes()
 }
 
-/// Adds to the attributes of an image what its cards mean. Others stay as they are.
+/// Adds the meaning of the cards to the attributes of an image. Other attributes do not change.
 pub fn add_attributes(attributes: &mut Vec<(String, Attribute)>) {
     let (sentence, units) = match ImageSky::from_attributes(attributes) {
         None => return,
@@ -47,8 +47,8 @@ pub fn sky_of(attributes: &[(String, Attribute)]) -> Option<&str> {
     })
 }
 
-/// Adds the sky coordinates of clumps and haloes, and gives columns of one plane their dimensions. Tables of a catalogue whose
-/// attributes are not those of an image stay as they are.
+/// Adds the sky coordinates of clumps and haloes, and gives columns of one plane their dimensions. Tables of
+/// other catalogues do not change.
 pub fn complete<'a>(attributes: &[(String, Attribute)], tables: impl Iterator<Item = &'a mut Table>) {
     let sky = ImageSky::from_attributes(attributes).and_then(Result::ok);
     let is_flat = flat::is_flat(attributes);
@@ -62,7 +62,7 @@ pub fn complete<'a>(attributes: &[(String, Attribute)], tables: impl Iterator<It
     }
 }
 
-/// What a user should know of the coordinates of a catalogue with these attributes.
+/// A note for users on the coordinates of a catalogue with these attributes.
 pub fn warning(attributes: &[(String, Attribute)]) -> Option<String> {
     let problem = ImageSky::from_attributes(attributes)?.err().filter(|e| *e != SkyError::Nothing)?;
     Some(format!("catalogues have no sky coordinates: {problem}"))

@@ -1,4 +1,4 @@
-//! The elders of peaks: into whose component does each peak die, and where does that one die?
+//! The elders of peaks: into which component does each peak die, and where does its greatest peak die?
 //!
 //! A peak dies at a contact with some patch of a greater component, its *endpoint*. The way from endpoint to endpoint leads to all elders, with
 //! other peaks in between that have died before:
@@ -8,9 +8,9 @@
 //!     death saddle  5    7    3    4    0 (never)  elder of E: F;   of q: E;   of r: F
 //! ```
 //!
-//! Elders may be on other ranks. In each round a rank asks the owners of the peaks at which its ways leave; an answer has the
-//! whole way on the rank of the owner. So there are as many rounds as the longest way passes through ranks, and none
-//! on a rank alone.
+//! Elders may be on other ranks. In each round, a rank asks the owners of the peaks at which its ways leave
+//! the rank. The answer contains the whole way on the rank of the owner. So the number of rounds is the
+//! number of ranks on the longest way, and there are none on a single rank.
 
 use crate::exchange::grouped;
 use crate::phew::peaks::Peaks;
@@ -40,7 +40,7 @@ impl ElderIdx {
     }
 }
 
-/// When a peak dies. Deaths are in the order of the edges of the forest.
+/// The time of death of a peak: deaths are in the order of the edges of the forest.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct DeathTime {
@@ -81,7 +81,7 @@ pub struct ElderTree<'a> {
     foreign: Vec<PeakName>,
     /// The place of each of these.
     place: FxHashMap<PeakName, ElderIdx>,
-    /// When each peak dies; of those of other ranks as far as this is known.
+    /// The death of each peak; for those of other ranks, if it is known.
     dies: Vec<DeathTime>,
     /// The next peak of the way from each one that is known to die later than it; in the end its elder.
     elder: Vec<ElderIdx>,
@@ -133,7 +133,8 @@ impl<'a> ElderTree<'a> {
         place
     }
 
-    /// Lets each of the first `n` peaks point to the first one on its way that dies later, as far as the way is through these.
+    /// Makes each of the first `n` peaks point to the first peak on its way that dies later, as far as the
+    /// way is among these.
     fn climb(&mut self, n: usize) {
         let mut order: Vec<ElderIdx> = (0..n).map(ElderIdx::new).collect();
         let dies = &self.dies;

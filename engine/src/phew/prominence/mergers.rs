@@ -1,4 +1,4 @@
-//! Mergers: how far does the other side of each saddle stand out, the component into which a peak dies?
+//! Mergers: how significant is the other side of each saddle, the component into which a peak dies?
 //!
 //! The densest peak of a flat core is often a bump of a few particles. The core itself then dies into that bump, and its own
 //! significance is high. So the part of the elder above the same saddle counts as well:
@@ -9,10 +9,10 @@
 //!       s -- /  \___/    \___        into E at s
 //! ```
 //!
-//! Peaks that do not stand out by one deviation are noise anyway. The others are few. The owner of an elder lists those that die into it, by
-//! their deaths, and each rank with cells of the elder gets the list. A cell counts from the first of these deaths
-//! below it. What has died into the elder counts from the first of them after its own death. Sums up to a death are the part
-//! of the elder above it.
+//! Peaks with a significance below 1 are noise anyway. The others are few. The owner of an elder lists those
+//! that die into it, by their deaths, and each rank with cells of the elder gets the list. A cell counts from
+//! the first of these deaths below its density. A peak that has died into the elder counts from the first of
+//! them after its own death. The sums up to a death are the part of the elder above it.
 
 use super::elders::{DeathTime, ElderIdx};
 use super::parts::{PartCells, PartSums, Parts};
@@ -25,15 +25,15 @@ use inselberg_kernels::ids::{PeakIdx, PeakName, PeakSlot};
 use inselberg_kernels::phew::significance::ONE_DEVIATION;
 use std::ops::Range;
 
-/// The death of a peak that stands out.
+/// The death of a significant peak.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Merger {
-    /// When.
+    /// The time of death.
     dies: DeathTime,
     /// The peak.
     dying: PeakName,
-    /// That into whose component it dies.
+    /// The peak into whose component it dies.
     elder: PeakName,
 }
 
@@ -58,7 +58,7 @@ pub struct Mergers<'a> {
 }
 
 impl<'a> Mergers<'a> {
-    /// Collective: those at which peaks that stand out die. Three exchanges.
+    /// Collective: the mergers at which significant peaks die. Three exchanges.
     ///
     /// # Errors
     /// When another rank fails.
@@ -93,7 +93,7 @@ impl<'a> Mergers<'a> {
         }
     }
 
-    /// Those of an elder.
+    /// The mergers of an elder.
     fn range(&self, elder: ElderIdx) -> Range<usize> {
         self.first[elder.at()] as usize..self.first[elder.at() + 1] as usize
     }
@@ -109,7 +109,8 @@ impl<'a> Mergers<'a> {
         Ok(comm.exchange::<Merger>(answers)?.into_iter().flat_map(|(_, list)| list).collect())
     }
 
-    /// Collective: the sums over the part of the elder above the saddle, for each own peak that stands out. `totals` are the sums over the
+    /// Collective: the sums over the part of the elder above the saddle, for each significant own peak.
+    /// `totals` are the sums over the
     /// parts of the own peaks. Two exchanges.
     ///
     /// # Errors

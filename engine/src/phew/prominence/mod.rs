@@ -1,4 +1,4 @@
-//! Prominence: how far does each peak stand out from the shot noise of particles? For densities that are made of them.
+//! Prominence: how far does each peak stand out from shot noise? For densities made from particles.
 //!
 //! The [definition](inselberg_kernels::phew::significance) needs mass and volume above the saddle at which a peak dies, in its patch
 //! and in those of all peaks that have died into it. A cell counts for the first of the peak of its patch and of the elders of
@@ -10,8 +10,9 @@
 //! ```
 //!
 //! So one pass over the cells adds each to one peak (`parts`), and one over the peaks in the order of their deaths adds each peak to
-//! its elder (`elders`). A second pass over the cells finds the part of the elder above the saddle of each peak that stands out (`mergers`). The result depends on no threshold: a catalogue stores it in its tree. Sums are integers, so it depends
-//! neither on ranks nor on threads.
+//! its elder (`elders`). A second pass over the cells finds the part of the elder above the saddle of each
+//! significant peak (`mergers`). The result does not depend on thresholds, so a catalogue stores it in its
+//! tree. Sums are integers, so it does not depend on ranks or threads either.
 
 mod elders;
 mod mergers;
@@ -46,13 +47,13 @@ pub struct PartQuanta {
     pub volume: Quantum,
 }
 
-/// The particles of which the density of cells is made.
+/// The particles that make the density of cells.
 pub struct DepositedParticles<'a> {
     /// They, and maybe others.
     pub snapshot: &'a dyn Snapshot,
     /// The mass of each, if all have the same and it is known; otherwise they are read once more and counted.
     pub mass: Option<f64>,
-    /// Which families were deposited.
+    /// The families that were deposited.
     pub is_deposited: fn(Family) -> bool,
 }
 
@@ -85,7 +86,7 @@ impl DepositedParticles<'_> {
     }
 }
 
-/// What turns sums into reals.
+/// The units that turn sums into reals.
 pub struct PartScale {
     /// The quanta of the sums.
     pub quanta: PartQuanta,
@@ -125,14 +126,15 @@ impl<'a> PatchElders<'a> {
         Ok(Self { tree, of_slot })
     }
 
-    /// The first of the peak of a patch and the elders of that peak that dies below a cell of this density.
+    /// The peak to which a cell of this density counts: the first of the patch's peak and its elders that
+    /// dies at a lower density.
     #[inline]
     fn above(&self, patch: PeakSlot, rho: f64) -> ElderIdx {
         self.tree.first_below(self.of_slot[patch.at()], rho)
     }
 
-    /// Collective: the prominences of the own peaks, from what the `cells` of each rank add to single peaks. Sums over them once
-    /// more. Six exchanges.
+    /// Collective: the prominences of the own peaks, from the sums of the `cells` of each rank for single
+    /// peaks. Passes over the cells once more. Six exchanges.
     ///
     /// # Errors
     /// When another rank fails.

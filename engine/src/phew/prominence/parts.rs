@@ -1,4 +1,4 @@
-//! What each cell or particle adds to the part of a peak above its saddle.
+//! The contributions of cells or particles to the part of a peak above its saddle.
 
 use super::{PartQuanta, PartScale, PatchElders};
 use crate::error::RunError;
@@ -27,7 +27,7 @@ pub struct PartSums {
     mass: FixedSum,
     /// Volume of these.
     volume: FixedSum,
-    /// Number of particles in them, where particles are counted.
+    /// Number of particles in them, if particles are counted.
     n_particles: FixedSum,
 }
 
@@ -41,7 +41,7 @@ pub enum ParticleMass {
 }
 
 impl PartSums {
-    /// Adds those of other cells.
+    /// Adds the sums of other cells.
     pub fn merge(&mut self, other: &Self) {
         self.mass += other.mass;
         self.volume += other.volume;
@@ -73,12 +73,12 @@ struct PatchCell {
     n_particles: i128,
 }
 
-/// Which part each cell counts for.
+/// The part to which each cell counts.
 pub trait Parts: Sync {
     /// Number of parts.
     fn n_parts(&self) -> usize;
 
-    /// The part of a cell of this density in a patch; `None` if it counts for none.
+    /// The part of a cell of this density in a patch; `None` if it counts to none.
     fn part_of(&self, patch: PeakSlot, rho: f64) -> Option<u32>;
 }
 
@@ -88,7 +88,7 @@ pub trait PartCells {
     fn sums<P: Parts>(&self, of: &P) -> Vec<PartSums>;
 }
 
-/// What the cells of a task add to single parts.
+/// The sums of the cells of a task for single parts.
 type TaskParts = FxHashMap<u32, PartSums>;
 
 /// Adds a cell to its part.
@@ -109,7 +109,7 @@ fn joined<P: Parts>(of: &P, tasks: impl IntoIterator<Item = TaskParts>) -> Vec<P
     all
 }
 
-/// A cell counts for the first of the peak of its patch and the elders of that peak that dies below the cell.
+/// A cell counts to the first of the patch's peak and its elders that dies at a lower density.
 impl Parts for PatchElders<'_> {
     fn n_parts(&self) -> usize {
         self.tree.n_peaks()
@@ -121,7 +121,7 @@ impl Parts for PatchElders<'_> {
     }
 }
 
-/// The cells of a rank, whose densities are made of particles.
+/// The cells of a rank, with densities made from particles.
 pub struct MeshParts<'a> {
     /// The cells.
     pub part: &'a LocalField,
@@ -136,7 +136,7 @@ pub struct MeshParts<'a> {
 }
 
 impl<'a> MeshParts<'a> {
-    /// Collective: cells whose densities are made of particles.
+    /// Collective: cells with densities made from particles.
     ///
     /// # Errors
     /// When another rank fails.
@@ -195,8 +195,8 @@ impl<'a> MeshParts<'a> {
         }
     }
 
-    /// Collective: adds the numbers of particles of a snapshot to the sums. `is_deposited` tells the families of which the
-    /// density is made. Reads all particles once; one exchange.
+    /// Collective: adds the numbers of particles of a snapshot to the sums. `is_deposited` is true for the
+    /// families that make the density. Reads all particles once; one exchange.
     ///
     /// # Errors
     /// When the particles cannot be read, or another rank fails.

@@ -1,9 +1,10 @@
 //! Which leaves take part? Those whose centre is in a region, and whose level is in a range.
 //!
-//! In the flow: between the snapshot and the density. A leaf that does not take part has at most the density threshold from
-//! then on, so it is no test cell, and everything after that is as ever. Its mass and its particles stay where they are.
+//! In the flow: between the snapshot and the density. The density of a leaf that does not take part is
+//! lowered to at most the density threshold, so it is not a test cell. Nothing else changes, neither its mass
+//! nor its particles.
 //!
-//! This folder knows neither clumps nor ranks.
+//! This folder uses neither clumps nor ranks.
 
 mod region;
 
@@ -31,7 +32,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The leaves in a region, beside those of earlier calls.
+    /// Adds the leaves in a region to those of earlier calls.
     #[must_use]
     pub fn region(mut self, region: Region) -> Self {
         self.regions.push(region);
@@ -44,13 +45,13 @@ impl Selection {
         Self { levels: Some([coarsest, finest]), ..self }
     }
 
-    /// Takes the regions of a text, separated by `;`. Whether the text suits.
+    /// Sets the regions of a text, separated by `;`. Returns whether the text is valid.
     pub(crate) fn set_regions(&mut self, text: &str) -> bool {
         let regions = text.split(';').map(|part| part.parse().ok());
         assign(&mut self.regions, regions.collect())
     }
 
-    /// Takes the levels of a text, `MIN:MAX`. Whether the text suits.
+    /// Sets the levels of a text, `MIN:MAX`. Returns whether the text is valid.
     pub(crate) fn set_levels(&mut self, text: &str) -> bool {
         let level = |word: &str| word.trim().parse::<u8>().ok();
         let levels = text.split_once(':').and_then(|(least, most)| level(least).zip(level(most)));
@@ -68,7 +69,7 @@ impl Selection {
         self.regions.iter().map(Region::to_string).collect::<Vec<_>>().join(";")
     }
 
-    /// In the box of an output.
+    /// The selection in the box of an output.
     ///
     /// # Errors
     /// When the middle of a region is outside the box.
@@ -111,8 +112,8 @@ impl Selected {
             || self.regions.iter().any(|region| region.has_point(x, self.sides, self.periodic))
     }
 
-    /// Lowers the density of the leaves of a block that do not take part to at most `most`. A value that is no number stays,
-    /// so that its check finds it.
+    /// Lowers the density of the leaves of a block that do not take part to at most `most`. NaN stays, so
+    /// that its check finds it.
     pub fn lower_in_block(&self, column: usize, block: &mut OctBlock, most: f64) {
         for (oct, position) in block.position.iter().enumerate() {
             for cell in local::bits(u64::from(!block.split[oct])) {

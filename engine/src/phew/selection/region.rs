@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of the box of an output, in its code units. It may reach over walls, and is continued on the other side of periodic
-/// ones.
+/// A part of the box of an output, in code units. It may extend beyond walls, and continues on the other side
+/// of periodic ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Region {
     /// Points from `lower` up to, but not including, `upper` along each axis.
@@ -33,7 +33,7 @@ impl Region {
         }
     }
 
-    /// Whether its middle is in a box with these sides.
+    /// Whether its centre is in a box with these sides.
     pub(super) fn is_around(&self, sides: [f64; 3]) -> bool {
         let middle: [f64; 3] = match self {
             Self::Box { lower, upper } => std::array::from_fn(|a| (lower[a] + upper[a]) / 2.0),
@@ -46,7 +46,7 @@ impl Region {
     pub(super) fn has_point(&self, x: [f64; 3], sides: [f64; 3], periodic: [bool; 3]) -> bool {
         match self {
             Self::Box { lower, upper } => (0..3).all(|a| {
-                // How often the side is added to the coordinate, so that it is not below the lower corner.
+                // Sides to add to the coordinate, so that it is not below the lower corner.
                 let shift = if periodic[a] { ((lower[a] - x[a]) / sides[a]).ceil() } else { 0.0 };
                 (lower[a]..upper[a]).contains(&(x[a] + shift * sides[a]))
             }),
@@ -72,7 +72,7 @@ impl fmt::Display for Region {
     }
 }
 
-/// A text is no region.
+/// A text that is not a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected box:X0,Y0,Z0,X1,Y1,Z1 with X0 < X1 and so on, or sphere:X,Y,Z,R with R > 0")]
 pub struct NoRegion;

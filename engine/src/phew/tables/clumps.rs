@@ -7,7 +7,7 @@ use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::props::{KnownProperties, Property, Structure, Value, properties};
 use rayon::prelude::*;
 
-/// What is known of the clumps of these peaks, where persistence is of this kind.
+/// The facts that are known about the clumps of these peaks, for this kind of persistence.
 pub fn known_properties(peaks: &Peaks, persistence: Persistence) -> KnownProperties {
     let (has_velocity, has_prominence) = (peaks.momenta.is_some(), peaks.prominence.is_some());
     KnownProperties { persistence, has_velocity, has_prominence }
@@ -33,7 +33,7 @@ pub fn haloes_table(haloes: &[Structure], known: KnownProperties) -> Table {
     table
 }
 
-/// Where the columns of centrals stand: after identifier, halo and parent.
+/// The columns of centrals come after identifier, halo and parent.
 const AFTER_PARENT: usize = 3;
 
 fn table(name: &str, rows: &[Structure], known: KnownProperties) -> Table {

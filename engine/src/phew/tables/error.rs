@@ -3,7 +3,7 @@
 use inselberg_comm::CommError;
 use inselberg_io::params::ParamError;
 
-/// Why a catalogue could not be cut again.
+/// Why a stored catalogue cannot be cut again.
 #[derive(Debug, thiserror::Error)]
 pub enum RecutError {
     /// It lacks a table.
@@ -37,18 +37,18 @@ pub enum RecutError {
         /// Number of rows.
         n_rows: usize,
     },
-    /// A row that no run writes: not finite, outside the box, or a death that ends no component.
+    /// An impossible row: not finite, outside the box, or a death that ends no component.
     #[error("row {row} of `tree` is broken: its {what}; expected one written by `inselberg phew`")]
     Unsound {
         /// The row, from 1.
         row: usize,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
     /// The table `ties` has edges that do not tie with the tree.
     #[error("the table `ties` of the catalogue is broken; expected one written by `inselberg phew`")]
     BadTies,
-    /// Never: ranks fail, and this is one alone.
+    /// Cannot occur: other ranks fail, and there is only one.
     #[error(transparent)]
     Comm(#[from] CommError),
     /// A threshold that the catalogue cannot convert, or that is out of range.

@@ -1,6 +1,7 @@
 //! Catalogues as CSV, for builds and readers without HDF5.
 //!
-//! `name.csv` has the attributes and the clumps (or the first table if there are none). Every other table has a file beside it:
+//! `name.csv` has the attributes and the clumps (or the first table if there are none). Every other table has
+//! a file in the same folder:
 //! `name.haloes.csv`, `name.tree.csv`, ... Each file begins with comments:
 //!
 //! ```text
@@ -18,10 +19,10 @@
 //!
 //! Units are in brackets; texts are JSON strings. Reals are printed with as many digits as bring
 //! the same bits back; every NaN reads back as the plain one. The checksum is that of the content, not of the bytes.
-//! Older files have `run` in its place, which only tells files of different catalogues apart.
+//! Older files have `run` in its place, which only distinguishes files of different catalogues.
 //!
-//! The crate csv would replace only the splitting of lines at commas. It accepts a last line that is cut short, and quoted
-//! numbers; comments, typed values and messages with lines would stay here.
+//! The crate csv would replace only the splitting of lines at commas. It accepts a truncated last line, and
+//! quoted numbers. Comments, typed values and messages with lines would remain here.
 
 mod checksum;
 mod read;
@@ -37,7 +38,7 @@ use std::path::{Path, PathBuf};
 /// First line of every file.
 pub(super) const MARK: &str = "# inselberg catalogue 1";
 
-/// The file beside `path` that holds `table`.
+/// The file of `table`, in the folder of `path`.
 fn side_path(path: &Path, table: &str) -> PathBuf {
     path.with_extension(format!("{table}.csv"))
 }

@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::str::{FromStr, Split};
 
-/// Reads the catalogue whose main file is `path`, with the tables beside it.
+/// Reads the catalogue with the main file `path` and the tables in the same folder.
 ///
 /// # Errors
 /// A file is absent, is not a catalogue, is truncated, has an invalid value, or belongs to another catalogue than the main

@@ -4,7 +4,8 @@
 //! threads. The library stores them unchanged, so every HDF5 reader can read them.
 //!
 //! The shuffled bytes of a chunk are *planes*: the first bytes of all numbers, then the second ones, and so on. The low bytes of reals
-//! are noise. Compressing such a plane takes longer than any other and makes it longer, so it is put into the stream as it is.
+//! are noise. Compressing such a plane is slow and makes it longer, so it is stored uncompressed in the
+//! stream.
 
 use crate::catalogue::checksum::{bytes_of, sum_of};
 use crate::catalogue::{PackedRows, Values};

@@ -33,7 +33,7 @@ use crate::hdf5_file::Utf8Name;
 use ::hdf5::File;
 use std::path::Path;
 
-/// The attribute that marks our catalogues.
+/// The attribute that marks catalogues of this program.
 pub(super) const MARK: &str = "inselberg_catalogue";
 /// Version of the layout.
 const VERSION: i64 = 1;

@@ -63,7 +63,7 @@ pub fn attributes_if_whole(path: &Path) -> ReadResult<Attributes> {
     source.attributes(&file)
 }
 
-/// What a catalogue holds, without its values. All bytes are read once and compared with their checksum, if there is one.
+/// A catalogue without its values. All bytes are read once and compared with their checksum, if there is one.
 ///
 /// # Errors
 /// As [`read`].

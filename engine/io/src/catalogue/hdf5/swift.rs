@@ -1,9 +1,9 @@
-//! The groups and attributes by which programs for SWIFT's group catalogues read ours.
+//! The groups and attributes that programs for SWIFT's group catalogues need.
 //!
 //! A catalogue with the attribute `output_type` gets the groups `Header`, `Cosmology`, `Units`,
 //! `InternalCodeUnits`, `Parameters` and `Code`, made from its own attributes, and SWIFT's attributes on each dataset. As in
-//! SWIFT's files, texts have a fixed length and numbers are arrays of one. A value that the input of the search does not
-//! have is 0, or 1 where it is a factor: readers need all of them.
+//! SWIFT's files, texts have a fixed length and numbers are arrays of one. A value that the input of the
+//! search does not have is 0, or 1 if it is a factor: readers need all of them.
 
 use crate::Cosmology;
 use crate::catalogue::{Attribute, Dimension, Table};
@@ -195,14 +195,14 @@ impl SwiftAttributes<'_> {
         }
     }
 
-    /// The sides of the box: as they are, or of coarse cells.
+    /// The sides of the box, given directly or by coarse cells.
     pub fn sides(&self) -> Option<[f64; 3]> {
         let triple = |name| self.reals(name).and_then(|list| <[f64; 3]>::try_from(list).ok());
         triple("sides")
             .or_else(|| Some(triple("coarse_cells")?.map(|n| n * self.real("boxlen").unwrap_or(1.0))))
     }
 
-    /// The lower corner of the box; 0 where the catalogue does not say.
+    /// The lower corner of the box; 0 if the catalogue does not state it.
     pub fn origin(&self) -> [f64; 3] {
         self.reals("origin").and_then(|list| <[f64; 3]>::try_from(list).ok()).unwrap_or([0.0; 3])
     }
@@ -282,7 +282,8 @@ impl SwiftUnits {
         Ok(())
     }
 
-    /// SWIFT's attributes of a dataset. Lengths are comoving and velocities peculiar, and what is made of both follows.
+    /// SWIFT's attributes of a dataset. Lengths are comoving and velocities peculiar; derived quantities
+    /// follow.
     pub fn describe(
         &self,
         dataset: &Dataset,

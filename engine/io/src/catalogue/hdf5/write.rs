@@ -45,8 +45,8 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     Ok(stage_path(path, fill)?.into())
 }
 
-/// Creates the file `hidden`, which becomes `path`, with every dataset at its full size: the number of rows beside its table.
-/// Of the columns only names and types are used.
+/// Creates the file `hidden`, which becomes `path`, with every dataset at its full size. Each table comes
+/// with its number of rows; only names and types of its columns are used.
 pub fn create(
     path: &Path,
     hidden: &Path,

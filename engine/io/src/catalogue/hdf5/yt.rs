@@ -109,7 +109,7 @@ impl YtFile<'_> {
         text(file, "virial_radius_from", self.objects.radius().1)
     }
 
-    /// The box in code units; around the objects where it is open.
+    /// The box in code units; if it is open, the box around the objects.
     fn bounds(&self, values: &SwiftAttributes) -> ([f64; 3], [f64; 3]) {
         let sides = values.sides().filter(|sides| sides.iter().all(|side| *side > 0.0));
         sides.map_or_else(|| around(self.objects.position), |sides| ([0.0; 3], sides))
@@ -126,7 +126,7 @@ impl YtFile<'_> {
         self.objects.position.iter().map(|x| std::array::from_fn(|a| place(x[a], sides[a]))).collect()
     }
 
-    /// The fields by which yt knows a halo.
+    /// The fields that yt needs for a halo.
     fn own_fields(&self, root: &Group) -> Result<()> {
         let (objects, units) = (self.objects, &self.units);
         let times = |list: &[f64], unit: f64| Values::F64(list.iter().map(|x| x * unit).collect());

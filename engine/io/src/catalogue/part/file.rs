@@ -41,8 +41,9 @@ pub fn bytes_of_first(path: &Path, part: &CataloguePart, n_ranks: usize) -> u64 
     part.tables.iter().map(bytes).sum()
 }
 
-/// Collective: as [`write_part`], but rank 0 gets the staged file and commits it: for files that belong together. `done` hears of the
-/// bytes that this rank prepares; on rank 0 they add up to [`bytes_of_first`].
+/// Collective: as [`write_part`], but rank 0 gets the staged file and commits it: for files that belong
+/// together. `done` is called with the bytes that this rank prepares; on rank 0 they add up to
+/// [`bytes_of_first`].
 ///
 /// # Errors
 /// As [`write_part`].
@@ -91,7 +92,8 @@ struct OpenPart {
     pending: Pending,
     /// The writer, or its error: then data from other ranks are dropped.
     writer: WriteResult<Box<dyn PartWriter>>,
-    /// Begun with the first round that others follow. `None` where that fails: then all is flushed at the end.
+    /// Begins with the first round that is followed by others. `None` if that fails: everything is then
+    /// flushed at the end.
     flushing: Option<BackgroundSync>,
 }
 
@@ -114,7 +116,7 @@ impl OpenPart {
         }
     }
 
-    /// Brings what was written to the disk while more is prepared.
+    /// Flushes written data to the disk while more is prepared.
     fn flush_soon(&mut self) {
         if self.flushing.is_none() {
             self.flushing = BackgroundSync::new(self.pending.hidden()).ok();
@@ -199,7 +201,7 @@ mod tests {
         }
     }
 
-    /// On rank 0 the bytes that are heard of are those announced: of a large table and of a small one.
+    /// On rank 0 the reported bytes are those announced, for a large table and a small one.
     #[test]
     #[cfg(feature = "hdf5")]
     fn the_bytes_of_the_first_rank_add_up() {

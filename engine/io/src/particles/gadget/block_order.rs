@@ -1,9 +1,9 @@
-//! Which blocks of type 1 are which?
+//! The meaning of the blocks of type 1.
 //!
 //! They have no names, only an order. Gadget has positions, velocities, identities, masses, and then quantities of gas. GIZMO writes
-//! two more blocks of integers before the masses: the numbers of children and of generations. Both orders are held against the
-//! lengths of the blocks; where both fit, their values decide: masses and densities are normal reals above 0, and small
-//! integers are none.
+//! two more blocks of integers before the masses: the numbers of children and of generations. Both orders are
+//! compared with the lengths of the blocks. If both fit, the values decide: masses and densities are normal
+//! reals above 0, and small integers are not.
 
 use super::header::{BinaryHeader, ByteOrder};
 use super::walk::{BinaryBlock, FileBlocks, Walk};
@@ -18,14 +18,14 @@ pub enum BlockOrder {
     Gizmo,
 }
 
-/// Values of a block that are looked at.
+/// Number of values of a block that are examined.
 const N_LOOKED_AT: u64 = 4096;
 
 /// The blocks behind the identities in one order.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     blocks: FileBlocks,
-    /// Those of integers that nobody needs.
+    /// Blocks of integers that are not needed.
     integers: [Option<BinaryBlock>; 2],
 }
 
@@ -95,7 +95,7 @@ fn rest(
     Ok(Reading { blocks, integers })
 }
 
-/// Whether what would be masses are zeros and small integers, all that were looked at.
+/// Whether all examined values of possible masses are zeros or small integers.
 fn has_masses_of_integers(walk: &mut Walk, header: &BinaryHeader, reading: &Reading) -> ReadResult<bool> {
     match reading.blocks.masses {
         Some(block) => Ok(!reals(walk, block, header.n_own_masses())?.iter().any(|x| x.is_normal())),
@@ -103,7 +103,7 @@ fn has_masses_of_integers(walk: &mut Walk, header: &BinaryHeader, reading: &Read
     }
 }
 
-/// Whether the values are what this reading takes them for.
+/// Whether the values fit this order.
 fn is_plausible(walk: &mut Walk, header: &BinaryHeader, reading: &Reading) -> ReadResult<bool> {
     let (n, own, gas) = (header.n(), header.n_own_masses(), header.here[0]);
     if own > 0 && reading.blocks.masses.is_none() {

@@ -1,4 +1,4 @@
-//! Where the blocks of a file are.
+//! The places of the blocks of a file.
 
 use super::block_order::{self, BlockOrder};
 use super::header::{BinaryHeader, ByteOrder, GADGET_4_HEADER_BYTES, HEADER_BYTES};
@@ -51,11 +51,11 @@ pub fn is_binary(path: &Path) -> bool {
         file.read_exact(&mut end)?;
         Ok(end == marker)
     };
-    read().unwrap_or(false) // a file that cannot be read is of no format
+    read().unwrap_or(false) // A file that cannot be read has no format.
 }
 
-/// Reads header and places of the blocks of the file at `path`, not their values. `given` says which blocks come before the masses
-/// where nothing else does.
+/// Reads header and places of the blocks of the file at `path`, not their values. `given` says which blocks
+/// come before the masses if nothing else decides it.
 pub fn look(path: &Path, given: Option<BlockOrder>) -> ReadResult<BinaryFile> {
     let mut file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
     let size = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?.len();

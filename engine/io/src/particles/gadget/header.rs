@@ -27,7 +27,7 @@ pub enum ByteOrder {
 pub struct BinaryHeader {
     /// Particles in this file, by type.
     pub here: [u64; N_TYPES],
-    /// What all files of the snapshot share.
+    /// The values that all files of the snapshot share.
     pub whole: WholeBinaryHeader,
 }
 
@@ -52,7 +52,7 @@ pub struct WholeBinaryHeader {
     pub omega_l: f64,
     /// The Hubble constant over 100 km/s/Mpc.
     pub h: f64,
-    /// Whether the header has the density parameters and the Hubble constant: Gadget-4's own has not.
+    /// Whether the header has the density parameters and the Hubble constant: Gadget-4's own header does not.
     pub has_cosmology: bool,
 }
 

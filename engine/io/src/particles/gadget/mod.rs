@@ -7,11 +7,11 @@
 //!
 //! | file | question |
 //! |---|---|
-//! | `header` | What does the header of a file say? |
+//! | `header` | What does the header of a file state? |
 //! | `walk` | What is the next block? |
-//! | `blocks` | Where in a file are which values? |
-//! | `block_order` | Which blocks without labels are which? |
-//! | `snapshot` | Which rows of all files are asked for? |
+//! | `blocks` | Where are the values in a file? |
+//! | `block_order` | What is the meaning of blocks without labels? |
+//! | `snapshot` | Which rows of all files are requested? |
 
 mod block_order;
 mod blocks;

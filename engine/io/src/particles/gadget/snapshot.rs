@@ -1,4 +1,4 @@
-//! All files of a snapshot, and the rows that are asked for.
+//! All files of a snapshot, and the requested rows.
 
 use super::blocks::{BinaryFile, is_binary, look};
 use super::header::{BinaryHeader, ByteOrder, N_TYPES, WholeBinaryHeader};
@@ -28,7 +28,7 @@ pub const READER: ParticleReader = ParticleReader {
     open: |known| Box::new(facts::decode::<BinarySnapshot>(known)),
 };
 
-/// What Gadget-4's own header leaves out.
+/// A note on what Gadget-4's own header leaves out.
 const WITHOUT_COSMOLOGY: &str =
     "the header of the input has no h and no density parameters: units are taken without h";
 
@@ -336,7 +336,7 @@ impl<'a> OpenRows<'a> {
         Ok(self.values(block, first, swap_single)?.into_iter().map(f64::from).collect())
     }
 
-    /// As many values of a block as there are rows, from value `first` on.
+    /// One value of a block per row, from value `first` on.
     fn values<T: Pod>(&mut self, block: BinaryBlock, first: u64, swap: fn(T) -> T) -> ReadResult<Vec<T>> {
         let path = &self.known.path;
         let mut values = Vec::new();

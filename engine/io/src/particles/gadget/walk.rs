@@ -53,7 +53,7 @@ impl<'a> Walk<'a> {
         Self { path, file, size, order, is_labelled, at: 0 }
     }
 
-    /// What is wrong at a place of the file.
+    /// An error at a place of the file.
     pub fn bad(&self, place: &str, problem: impl Into<String>, expected: impl Into<String>) -> ReadError {
         ReadError::content(self.path, place, problem, expected)
     }
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What the markers of a block with this number of bytes hold.
+/// The markers of a block with this number of bytes.
 fn length_marker(bytes: u64) -> u32 {
     (bytes & u64::from(u32::MAX)) as u32
 }

@@ -1,6 +1,6 @@
-//! Under which names do codes write the numbers of a header and the columns of particles?
+//! The names under which codes write the numbers of a header and the columns of particles.
 //!
-//! Two tables, of which every reader of HDF5 snapshots is a view: a further name is one word here.
+//! All readers of HDF5 snapshots use these two tables: a further name is one word here.
 
 use crate::hdf5_file::{DatasetRows, Hdf5File};
 use crate::{ReadError, ReadResult};
@@ -118,7 +118,7 @@ impl HeaderNumber {
     }
 }
 
-/// How codes of a family name what they write.
+/// The families of codes, by their names of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapshotDialect {
     /// Gadget and its descendants, which have numbers in several groups.
@@ -144,7 +144,7 @@ impl SnapshotDialect {
     }
 }
 
-/// By how much two statements of one number may differ: constants and single precision.
+/// How much two statements of one number may differ: constants and single precision.
 const ROUNDING: f64 = 1e-3;
 
 /// Whether two statements of one number agree.
@@ -152,7 +152,7 @@ pub fn are_alike(a: f64, b: f64) -> bool {
     (a - b).abs() <= ROUNDING * a.abs().max(b.abs())
 }
 
-/// What a file states of `quantity` under any of its names; `None` where it states nothing.
+/// The number that a file states for `quantity` under any of its names; `None` without one.
 ///
 /// # Errors
 /// Two statements contradict each other.
@@ -199,13 +199,13 @@ pub enum ColumnName {
     Positions,
     /// Velocities.
     Velocities,
-    /// Masses; black holes of SWIFT have two, and this is the one that gravity knows.
+    /// Masses; black holes of SWIFT have two, and this is the one that gravity uses.
     Masses,
     /// Identities.
     Identities,
     /// Densities of gas.
     Densities,
-    /// What the masses of neutrinos are multiplied by.
+    /// Weights of the masses of neutrinos.
     Weights,
     /// When a star formed; wind cells among the stars of AREPO have 0 or less.
     FormationTimes,

@@ -1,7 +1,7 @@
-//! Does a snapshot hold all particles of its run, and as they were?
+//! Does a snapshot have all particles of its run, and are they unchanged?
 //!
-//! SWIFT says so of subsamples (`OutputType`, `SubSampleFractions`) and of columns with lossy compression; cut-outs of the data
-//! base of IllustrisTNG have attributes of their request.
+//! SWIFT marks subsamples (`OutputType`, `SubSampleFractions`) and columns with lossy compression. Cut-outs
+//! from the database of IllustrisTNG have attributes of their request.
 
 use super::names::ColumnName;
 use crate::ReadResult;
@@ -14,7 +14,7 @@ const LOSSY: &str = "Lossy compression filter";
 /// The attributes of a cut-out.
 const CUTOUTS: [&str; 2] = ["CutoutType", "CutoutRequest"];
 
-/// The part of the particles of each kind that the file says that it holds; 1 where it says nothing.
+/// The stated part of the particles of each kind in the file; 1 without a statement.
 ///
 /// # Errors
 /// It states something else than fractions.
@@ -25,7 +25,7 @@ pub fn fractions(source: &Hdf5File) -> ReadResult<[f64; N_KINDS]> {
     Ok(std::array::from_fn(|kind| of(kind).unwrap_or(1.0)))
 }
 
-/// Whether a file says that it is a cut-out of a run, so that it is complete by itself.
+/// Whether a file is marked as a cut-out of a run, so that it is complete by itself.
 pub fn is_cutout(source: &Hdf5File) -> bool {
     CUTOUTS.iter().any(|name| source.has_attribute("Header", name))
 }
@@ -34,7 +34,7 @@ fn is_subsample(source: &Hdf5File) -> bool {
     source.text("Header", "OutputType").is_some_and(|kind| kind == "SubSampled")
 }
 
-/// What the file says that it leaves out or changes, of the kinds that it `has`.
+/// The stated omissions and changes of the file, for the kinds that it `has`.
 pub fn notes(source: &Hdf5File, fractions: &[f64; N_KINDS], has: impl Fn(u8) -> bool) -> Vec<String> {
     let mut notes = Vec::new();
     let kinds = || (0..N_KINDS).filter(|kind| has(*kind as u8));

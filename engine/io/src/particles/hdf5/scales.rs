@@ -41,10 +41,10 @@ pub struct SnapshotUnits {
     pub sampled: [f64; N_KINDS],
 }
 
-/// Whose names a file has.
+/// The family of the names in a file.
 ///
 /// # Errors
-/// It says something else than a number of whether its run is cosmological.
+/// Its mark of a cosmological run is not a number.
 pub fn dialect_of(source: &Hdf5File) -> ReadResult<SnapshotDialect> {
     let is_swift = source.text("Header", "Code").is_some_and(|code| code == "SWIFT")
         || source.number("Cosmology", "Cosmological run")?.is_some();

@@ -1,8 +1,9 @@
-//! Which box has a snapshot, and does it wrap around?
+//! The box of a snapshot, and whether it is periodic.
 //!
 //! AREPO and Gadget-4 write their compile-time options into the group `Config`: `LONG_X` of AREPO multiplies the side along x,
-//! `LONG_X_BITS` of Gadget-4 divides it by a power of 2, and `PERIODIC` is what it says. A snapshot that states nothing has a
-//! periodic box if it expands; without expansion the side is often only that of the region.
+//! `LONG_X_BITS` of Gadget-4 divides it by a power of 2, and `PERIODIC` makes it periodic. A snapshot without
+//! a statement has a periodic box if it expands. Without expansion, the side is often only that of the
+//! region.
 
 use super::header::WholeHeader;
 use super::names::{HeaderNumber, SnapshotDialect, are_alike, contradiction, number_or_text, stated};
@@ -11,8 +12,8 @@ use crate::hdf5_file::Hdf5File;
 
 const CONFIG: &str = "Config";
 
-/// Options with which the box wraps around unless another option says otherwise: those of AREPO's mesh, and those that
-/// stretch a periodic box.
+/// Options that imply a periodic box unless another option says otherwise: those of AREPO's mesh, and those
+/// that stretch a periodic box.
 const PERIODIC: [&str; 9] = [
     "PERIODIC",
     "BOX_PERIODIC",
@@ -25,7 +26,7 @@ const PERIODIC: [&str; 9] = [
     "LONG_Z_BITS",
 ];
 
-/// Options of AREPO with which the box does not wrap around.
+/// Options of AREPO that make the box open.
 const OPEN: [&str; 4] = ["GRAVITY_NOT_PERIODIC", "REFLECTIVE_X", "REFLECTIVE_Y", "REFLECTIVE_Z"];
 
 /// The box of a snapshot.
@@ -35,7 +36,7 @@ pub struct SimulationBox {
     pub sides: Option<[f64; 3]>,
     /// Whether it wraps around.
     pub periodic: bool,
-    /// Whether nothing in the input says so.
+    /// Whether the input does not state this.
     pub is_assumed: bool,
 }
 
@@ -58,7 +59,8 @@ impl SimulationBox {
     }
 }
 
-/// The sides in the header, which that in the parameters may not contradict, by what `Config` says of each axis.
+/// The sides in the header, scaled for each axis as `Config` says. The side in the parameters must not
+/// contradict them.
 fn sides(source: &Hdf5File, header: &WholeHeader) -> ReadResult<Option<[f64; 3]>> {
     let parameter = number_or_text(source, "Parameters", "BoxSize")?.filter(|side| *side > 0.0);
     let sides = match (header.sides, parameter) {
@@ -75,7 +77,7 @@ fn sides(source: &Hdf5File, header: &WholeHeader) -> ReadResult<Option<[f64; 3]>
     Ok(Some(sides))
 }
 
-/// By how much the box is longer along an axis.
+/// The factor of the side along an axis.
 fn stretch(source: &Hdf5File, axis: &str) -> ReadResult<f64> {
     let names = [format!("LONG_{axis}"), format!("LONG_{axis}_BITS"), format!("BOX_LONG_{axis}")];
     let number = |name: &str| match number_or_text(source, CONFIG, name)? {
@@ -122,7 +124,7 @@ fn periodic(source: &Hdf5File, dialect: SnapshotDialect) -> ReadResult<Option<bo
     }
 }
 
-/// What the compile-time options say, and the option that says it.
+/// Whether the compile-time options make the box periodic, and the deciding option.
 fn by_config(source: &Hdf5File) -> Option<(bool, &'static str)> {
     let first = |names: &[&'static str], periodic: bool| {
         let option = names.iter().find(|name| source.has_attribute(CONFIG, name))?;

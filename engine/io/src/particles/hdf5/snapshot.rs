@@ -38,7 +38,7 @@ struct GadgetSnapshot {
     velocity: f64,
 }
 
-/// What is said where densities of gas cannot be read.
+/// The note if densities of gas cannot be read.
 const LOST_DENSITIES: &str = "the densities of the gas are no reals, one per particle: they are not read";
 
 /// The particles of one kind in one file.
@@ -49,7 +49,7 @@ struct FileColumns {
     has_ids: bool,
     has_velocities: bool,
     has_densities: bool,
-    /// Whether densities are there that cannot be read.
+    /// Whether there are densities that cannot be read.
     has_lost_densities: bool,
     has_weights: bool,
     has_wind: bool,
@@ -172,13 +172,13 @@ fn look(source: &Hdf5File, kind: usize, n: u64, dialect: SnapshotDialect) -> Fil
         .unwrap_or_else(|error| FileColumns { problem: Some(error.to_string()), ..FileColumns::default() })
 }
 
-/// Whether a column that no search needs is there and sound.
+/// Whether an optional column exists and is valid.
 fn has_reals(source: &Hdf5File, kind: usize, n: u64, column: ColumnName) -> bool {
     let reals = || -> ReadResult<bool> {
         let Some(found) = column.find(source, kind)? else { return Ok(false) };
         source.is_double(&source.fits(found, n, 1)?).map(|_| true)
     };
-    reals().unwrap_or(false) // without densities the densest particle of gas is not known
+    reals().unwrap_or(false) // Without densities, the densest particle of gas is not known.
 }
 
 /// Checks that the shape of the positions agrees with the header.
@@ -205,7 +205,7 @@ fn columns_of(source: &Hdf5File, kind: usize, n: u64, dialect: SnapshotDialect) 
     })
 }
 
-/// That the counts of all files are not the total of the header, if so.
+/// A note if the counts of all files do not add up to the total of the header.
 fn wrong_total(source: &Hdf5File, kind: usize, total: Option<u64>, counts: &[u64]) -> Option<String> {
     let sum: u64 = counts.iter().sum();
     let total = total.filter(|total| *total != sum)?;

@@ -1,6 +1,6 @@
 //! Softening lengths that SWIFT, Gadget-4 and AREPO write among their parameters.
 //!
-//! All are as in a Plummer sphere. The comoving length holds until it exceeds the greatest physical one.
+//! All are as in a Plummer sphere. The comoving length is used until it exceeds the greatest physical one.
 
 use super::names::number_or_text;
 use crate::ReadResult;
@@ -31,7 +31,8 @@ pub fn of_swift(source: &Hdf5File, a: Option<f64>) -> ReadResult<[Option<f64>; N
 const GADGET_2_NAMES: [&str; 6] = ["Gas", "Halo", "Disk", "Bulge", "Stars", "Bndry"];
 /// The groups with parameters of a run.
 const PARAMETER_GROUPS: [&str; 2] = [PARAMETERS, "RuntimePars"];
-/// GIZMO's extent of the kernel of each type: a spline as deep as a Plummer sphere extends 2.8 times its length.
+/// GIZMO's extent of the kernel of each type: the spline with the central potential of a Plummer sphere
+/// extends to 2.8 times its length.
 const KERNEL_EXTENTS: &str = "Fixed_ForceSoftening_Keplerian_Kernel_Extent";
 const EXTENT_OF_PLUMMER: f64 = 2.8;
 

@@ -11,7 +11,7 @@ use inselberg_kernels::geom::{cell_centre, cell_side};
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
-/// What gas is measured with.
+/// The constants and settings of the measurement of gas.
 pub struct GasMeasure {
     /// The box.
     pub space: SizedBox,

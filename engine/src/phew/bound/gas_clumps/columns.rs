@@ -1,6 +1,5 @@
 //! The properties of the gas of clumps: each is one entry here, and then columns of the tables of clumps and haloes.
-//!
-//! What an input leaves open is masked as in SOAP: the column is there, and 0 throughout.
+//! Columns that need facts which the input does not state are masked as in SOAP: they exist, but are 0.
 
 use inselberg_io::catalogue::{Dimension, TableColumn, Values};
 use inselberg_kernels::gas::GasProperties;
@@ -23,7 +22,7 @@ enum GasValue {
     Vector(fn(&GasProperties) -> [f64; 3]),
 }
 
-/// What an input must state beside density and velocity.
+/// What an input must state in addition to density and velocity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -33,7 +32,7 @@ enum Needs {
     GravityAndPressure,
 }
 
-/// What an input does not state.
+/// The facts that an input does not state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Missing {
     /// A pressure.
@@ -45,7 +44,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// What keeps a column from being computed, for its description.
+    /// Why a column is not computed, for its description.
     fn reason(self, needs: Needs) -> Option<&'static str> {
         let (pressure, gravity) =
             ("the input states no pressure", "the input states no gravity and no units");
@@ -58,7 +57,7 @@ impl Missing {
     }
 }
 
-/// Of which cells a column is.
+/// The cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellChoice {
     /// Those of the clump's own patches.
@@ -87,7 +86,7 @@ impl CellChoice {
 }
 
 impl GasColumn {
-    /// The columns that an input leaves open.
+    /// The columns that an input cannot give.
     pub fn masked(missing: Missing) -> impl Iterator<Item = &'static Self> {
         ALL.iter().filter(move |column| missing.reason(column.needs).is_some())
     }

@@ -1,10 +1,10 @@
-//! Gas clumps: what is the gas of each clump like, whether gravity holds it or not?
+//! Gas clumps: which properties does the gas of each clump have, bound or not?
 //!
 //! Leaves with gas come in, each with its clump; columns of clumps and haloes come out. In the order of the steps:
 //!
 //! | step | file |
 //! |---|---|
-//! | the constant of gravity, as far as the input says | `newton` |
+//! | the constant of gravity, if the input determines it | `newton` |
 //! | haloes to ranks | here |
 //! | the clumps of a halo, one task per clump | `clumps` |
 //! | the same of large haloes, by all ranks together | `spanning` |
@@ -12,7 +12,8 @@
 //! | values to the ranks with rows | `rows` |
 //! | attributes | here |
 //!
-//! Four exchanges, beside those of large haloes. The numerical part is in `inselberg_kernels::gas`, which has the definitions.
+//! There are four exchanges, in addition to those of large haloes. The numerical part is in
+//! `inselberg_kernels::gas`, which has the definitions.
 
 mod clumps;
 mod columns;
@@ -39,7 +40,7 @@ use inselberg_kernels::gas::GasRules;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
-/// What the gas of clumps is measured with.
+/// The input of the measurement of gas.
 pub struct GasTask<'a> {
     /// The gas of the input.
     pub gas: &'a GasCells<'a>,

@@ -3,17 +3,18 @@
 use crate::bound::gravity;
 use inselberg_io::{Snapshot, Units};
 
-/// The constant of gravity, and where it comes from.
+/// The constant of gravity and its origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Newton {
     /// In code units.
     pub value: f64,
-    /// `units`, or `code units` where it is 1 in them.
+    /// `units`, or `code units` if it is 1 in code units.
     pub source: &'static str,
 }
 
 impl Newton {
-    /// The constant of an input, from its units. Units that are all 1 say nothing. RAMSES then computes its gravity with a
+    /// The constant of an input, from its units. Units that are all 1 are meaningless. RAMSES then computes
+    /// its gravity with a
     /// constant of 1; an output without gravity has none.
     pub fn of_input(snapshot: &dyn Snapshot) -> Option<Self> {
         let (header, is_plain) = (snapshot.header(), is_plain(&snapshot.header().units));

@@ -1,4 +1,4 @@
-//! The properties of gas, from the ranks that worked on haloes to those with their rows.
+//! The properties of gas, from the ranks that processed haloes to those with their rows.
 
 use crate::bound::{HaloClump, HaloRows, RowDirectory};
 use crate::exchange::bundle::{Bundle, SendBuffers};

@@ -1,4 +1,4 @@
-//! The gas of haloes that all ranks work on together, because they have many cells.
+//! The gas of haloes with many cells, which all ranks process together.
 //!
 //! ```text
 //!     cells by (Morton key, row)    [ slice 0   ][ slice 1   ][ slice 2    one slice per rank
@@ -39,7 +39,7 @@ struct SlicedCell {
     cell: GasCell,
 }
 
-/// A cell of a clump with few cells, on its way to the rank that works on it.
+/// A cell of a clump with few cells, on its way to the rank that processes it.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct FewCell {
@@ -187,7 +187,7 @@ impl<'a> FewCells<'a> {
         Ok(found.concat())
     }
 
-    /// Collective: the cells for the clumps that this rank works on, which are entered in `work`.
+    /// Collective: the cells for the clumps that this rank processes; the clumps are added to `work`.
     fn to_workers(
         &self,
         gas: &SlicedGas,

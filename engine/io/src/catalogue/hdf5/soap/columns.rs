@@ -1,4 +1,4 @@
-//! A dataset of SOAP: its type, its mask, and how our columns become its values.
+//! A dataset of SOAP: its type, its mask, and its values from columns of the catalogue.
 
 use crate::catalogue::{Dimension, Table, Values};
 
@@ -26,17 +26,17 @@ pub enum SoapType {
 pub struct SoapColumn {
     /// Its name in its group.
     pub name: &'static str,
-    /// Our columns.
+    /// The columns of the catalogue.
     pub from: &'static [&'static str],
     /// Its type.
     pub kind: SoapType,
     /// Comoving, else physical.
     pub is_comoving: bool,
-    /// Where it is not computed, if it is not always.
+    /// The rows in which it is not computed; `None` if it always is.
     pub mask: Option<SoapMask>,
 }
 
-/// Rows in which a dataset is not computed, and 0: those where a number is below the threshold.
+/// Rows in which a dataset is not computed, and is 0: those with a number below the threshold.
 #[derive(Debug, Clone, Copy)]
 pub struct SoapMask {
     /// The dataset with the numbers, from the root.
@@ -92,7 +92,7 @@ pub fn is_single(x: f64) -> bool {
 
 /// A dataset with its values, in units of the file.
 pub struct SoapDataset {
-    /// What it is.
+    /// The dataset.
     pub column: SoapColumn,
     /// Its dimension.
     pub dimension: Dimension,
@@ -103,7 +103,7 @@ pub struct SoapDataset {
 }
 
 impl SoapDataset {
-    /// A dataset that comes from no column: a place if it has three numbers, else a pure number.
+    /// A dataset without a column: a position if it has three numbers, else a pure number.
     pub fn own(name: &'static str, description: &str, values: SoapValues) -> Self {
         let is_place = matches!(values, SoapValues::Double3(_));
         let dimension = if is_place { Dimension::LENGTH } else { Dimension::NONE };
@@ -122,7 +122,7 @@ impl SoapColumn {
         let factor = if self.is_comoving { 1.0 } else { a.powi(a_power(dimension)) };
         let real = |row: Option<usize>| {
             let value = factor * row.map_or(0.0, |row| number(&columns[0].values, row));
-            // SOAP has 0 where nothing is known.
+            // SOAP has 0 for unknown values.
             if value.is_finite() { value } else { 0.0 }
         };
         let vector = |row: Option<usize>, of: usize| -> [f64; 3] {

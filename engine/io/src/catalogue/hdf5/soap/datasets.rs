@@ -1,4 +1,4 @@
-//! The datasets of each group of the file, and our columns from which they come.
+//! The datasets of each group of the file, and their columns in the catalogue.
 
 use super::columns::{SoapColumn, SoapMask, SoapType};
 
@@ -20,7 +20,7 @@ const fn comoving(name: &'static str, kind: SoapType, from: &'static [&'static s
     stored(name, kind, from, true)
 }
 
-/// A physical dataset that is 0 where too few particles are bound.
+/// A physical dataset that is 0 if too few particles are bound.
 const fn masked(
     name: &'static str,
     kind: SoapType,
@@ -40,7 +40,7 @@ const GAS: SoapMask = shape_of("BoundSubhalo/NumberOfGasParticles");
 const DARK_MATTER: SoapMask = shape_of("BoundSubhalo/NumberOfDarkMatterParticles");
 const STARS: SoapMask = shape_of("BoundSubhalo/NumberOfStarParticles");
 
-/// Of `BoundSubhalo`.
+/// The datasets of `BoundSubhalo`.
 pub const BOUND: &[SoapColumn] = &[
     comoving("CentreOfMass", SoapType::Double3, &["bound_centre_of_mass"]),
     physical("CentreOfMassVelocity", SoapType::Three, &["bound_velocity"]),
@@ -140,7 +140,7 @@ pub const BOUND: &[SoapColumn] = &[
     ),
 ];
 
-/// Of `InputHalos/FOF`: what the search found.
+/// The datasets of `InputHalos/FOF`: the results of the search.
 pub const GROUPS: &[SoapColumn] = &[
     physical("GroupIDs", SoapType::Integer, &["GroupIDs"]),
     comoving("Centres", SoapType::Double3, &["Centres"]),
@@ -148,7 +148,7 @@ pub const GROUPS: &[SoapColumn] = &[
     physical("Sizes", SoapType::Integer, &["Sizes"]),
 ];
 
-/// Of `InputHalos/PHEW`.
+/// The datasets of `InputHalos/PHEW`.
 pub const CLUMPS: &[SoapColumn] = &[
     physical("ClumpID", SoapType::Identity, &["id"]),
     physical("HaloID", SoapType::Identity, &["halo"]),

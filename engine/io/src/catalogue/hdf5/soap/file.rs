@@ -16,7 +16,7 @@ use std::str::FromStr;
 /// Energies, which have no comoving value.
 const ENERGY: Dimension = Dimension::new(2, 1, -2);
 
-/// What a file is made of.
+/// The content of a file.
 pub struct SoapFile<'a> {
     /// The attributes of the catalogue.
     pub values: &'a SwiftAttributes<'a>,
@@ -65,7 +65,7 @@ impl SoapFile<'_> {
             _ => ("InputHalos/FOF", rows.of_table(GROUPS, a)),
         };
         let mut bound = rows.of_table(BOUND, a);
-        // SOAP leaves out what it does not compute.
+        // SOAP leaves out datasets that it does not compute.
         bound.retain(|dataset| dataset.column.name != "ThermalEnergyGas" || self.has_thermal_energy());
         let mut input = input_halos(rows);
         input.extend(self.members.map(members_offset));
@@ -114,7 +114,7 @@ impl SoapFile<'_> {
     }
 }
 
-/// Where a dataset is not computed, as SOAP tells it.
+/// The mask of a dataset, as SOAP writes it.
 fn put_mask(dataset: &Dataset, mask: SoapMask) -> Result<()> {
     put(dataset, "Mask Datasets", &[text(mask.number)])?;
     put(dataset, "Mask Threshold", &[mask.threshold])

@@ -14,7 +14,7 @@ pub struct SoapMembers {
     pub particle_type: Vec<u8>,
     /// `HaloCatalogueIndex` of the clump or group.
     pub owner: Vec<i64>,
-    /// The place in that by binding energy, from 0.
+    /// The place in that object by binding energy, from 0.
     pub rank: Vec<i32>,
     /// Potentials.
     pub potential: Vec<f64>,

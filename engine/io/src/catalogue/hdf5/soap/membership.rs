@@ -1,4 +1,5 @@
-//! The file of memberships: of each particle of a snapshot the clump or group that binds it, in the order of the snapshot.
+//! The file of memberships: the clump or group that binds each particle of a snapshot, in the order of the
+//! snapshot.
 //!
 //! ```text
 //!     snapshot   PartType1/ParticleIDs     7    3    9    4
@@ -22,7 +23,7 @@ use std::path::Path;
 /// The number of `other` in the table of members of clumps: particles of any further kind.
 const OTHER: u8 = 5;
 
-/// Whether a snapshot keeps particles by type and with identities, so that memberships have an order.
+/// Whether a snapshot stores particles by type and with identities, so that memberships have an order.
 pub fn has_order(about: &ParticleHeader) -> bool {
     let mut species = about.species.iter().filter(|species| species.n > 0);
     about.species.iter().any(|species| species.n > 0)
@@ -52,7 +53,7 @@ impl Membership<'_> {
         members.check(path)?;
         let mut found = vec![false; members.sorted.len()];
         let staged = stage_path(path, |hidden| {
-            // A failure to read is told as it is, not as one of the library.
+            // A failure to read keeps its own message, without that of the library.
             let mut failure = None;
             let is_single = self.members.potential.iter().all(|phi| is_single(*phi));
             let made = make_file(path, hidden, "the layout of SOAP", |file| {
@@ -162,7 +163,7 @@ impl<'a> BoundIds<'a> {
         (self.members.particle_type[i], self.members.id[i])
     }
 
-    /// As SOAP, that no particle is bound twice.
+    /// Checks that no particle is bound twice, as SOAP does.
     fn check(&self, path: &Path) -> WriteResult<()> {
         let twice = (1..self.sorted.len()).find(|place| self.name(*place) == self.name(place - 1));
         twice.map_or(Ok(()), |place| Err(self.unfit(path, place, "is bound twice")))

@@ -1,4 +1,4 @@
-//! Which clump or group has which row of the file, and in which top-level cell it lies.
+//! The rows of clumps or groups in the file, and their top-level cells.
 
 use super::columns::SoapColumn;
 use super::datasets::SPHERES;
@@ -28,9 +28,9 @@ pub struct Subhaloes<'a> {
     pub centre: Vec<[f64; 3]>,
     /// Whether it is the central clump of its halo, or a group.
     pub is_central: Vec<bool>,
-    /// Numbers of bound particles; those of the group where nothing is unbound.
+    /// Numbers of bound particles; without unbinding, those of the group.
     pub n_bound: Vec<i64>,
-    /// The row in the file of the central of its halo; -1 where that is not listed.
+    /// The row in the file of the central of its halo; -1 if that is not listed.
     pub host: Vec<i64>,
     /// The place in its halo by falling bound mass, from 0.
     pub rank: Vec<i32>,
@@ -63,7 +63,7 @@ struct SoapRow {
 }
 
 impl<'a> Subhaloes<'a> {
-    /// Of a catalogue; `None` if it has no properties that SOAP has.
+    /// The rows of a catalogue; `None` if it has no properties of SOAP.
     pub fn new(catalogue: &'a Catalogue) -> Option<Self> {
         let (table, spheres) = match catalogue.table("clumps") {
             Some(clumps) => (clumps, catalogue.table("haloes")?),
@@ -104,7 +104,7 @@ impl<'a> Subhaloes<'a> {
     }
 }
 
-/// The rows of the table that the file lists: those with bound particles, or all where nothing is unbound.
+/// The rows of the table that the file lists: those with bound particles, or all without unbinding.
 fn listed(table: &Table, spheres: Option<&Table>) -> Option<Vec<SoapRow>> {
     let ids = table.integers("id").or_else(|| table.integers("GroupIDs"))?;
     let haloes = table.integers("halo").unwrap_or_else(|| ids.clone());

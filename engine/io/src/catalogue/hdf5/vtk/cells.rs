@@ -1,4 +1,4 @@
-//! What files of cells need of a catalogue.
+//! The cells of a catalogue, for files of cells.
 
 use crate::catalogue::hdf5::swift::SwiftAttributes;
 use crate::catalogue::leaf_tree::{LeafList, NO_ROW};
@@ -23,7 +23,7 @@ impl<'a> CellColumns<'a> {
     /// Of a catalogue; `folder` is for the message.
     ///
     /// # Errors
-    /// The catalogue has no cells, or not all that is needed of them.
+    /// The catalogue has no cells, or lacks a column of them.
     pub fn new(folder: &Path, catalogue: &'a Catalogue) -> WriteResult<Self> {
         let table = catalogue.table("cells").ok_or_else(|| {
             let expected = "a catalogue of `inselberg phew --with-cells`, or --vtk-cells none";
@@ -67,7 +67,7 @@ impl<'a> CellColumns<'a> {
 
 const LABELS: [&str; 2] = ["clump", "halo"];
 
-/// The error of cells that are no tree.
+/// The error of cells that do not form a tree.
 pub fn refused(folder: &Path, problem: String) -> WriteError {
     WriteError::content(folder, "cells", problem, "the leaves of an octree, as `inselberg phew` lists them")
 }

@@ -1,4 +1,4 @@
-//! Clumps or groups as points with all their columns, and lines from clumps to those that they merge into.
+//! Clumps or groups as points with all their columns, and lines from clumps to those into which they merge.
 
 use super::{count, stage_file, subgroup};
 use crate::catalogue::hdf5::swift::SwiftAttributes;

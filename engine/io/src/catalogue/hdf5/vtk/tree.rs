@@ -33,7 +33,7 @@ fn grid(root: &Group, cells: &CellColumns) -> Result<()> {
     Ok(())
 }
 
-/// Which cells there are, and which of them are split.
+/// The existing cells, and which of them are split.
 fn shape(root: &Group, tree: &LeafTree) -> Result<()> {
     count(root, "NumberOfTrees", tree.tree_ids.len())?;
     count(root, "NumberOfDepths", tree.level_sizes.len())?;

@@ -1,4 +1,4 @@
-//! The test cells as cubes, for filters that know no tree. Cubes share their corners.
+//! The test cells as cubes, for filters that cannot read a tree. Cubes share their corners.
 
 use super::cells::CellColumns;
 use super::{count, stage_file, subgroup};
@@ -66,7 +66,7 @@ impl Corners<'_> {
         rows.par_iter().flat_map_iter(|row| self.of_leaf(*row).map(point)).collect()
     }
 
-    /// Where a corner is, in code units.
+    /// The position of a corner, in code units.
     fn place(&self, key: u128) -> [f64; 3] {
         let side = self.cells.side / (1_u64 << self.finest) as f64;
         std::array::from_fn(|a| self.cells.origin[a] + (key >> (42 * a) & ((1 << 42) - 1)) as f64 * side)
