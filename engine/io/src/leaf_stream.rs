@@ -1,8 +1,7 @@
 //! Streams of octs from blocks of leaves, tile by tile.
 
 use crate::tiles::{Tile, tiles};
-use crate::{Counted, FieldInfo, LeafBlock, OctBlock, ReadError, ReadResult};
-use std::path::Path;
+use crate::{Counted, LeafBlock, OctBlock, ReadResult};
 
 /// A block of leaves whose values are read in tiles.
 pub(crate) trait LeafSource {
@@ -63,26 +62,4 @@ pub(crate) fn stream(
         sink(&octs)?;
     }
     Ok(())
-}
-
-/// The counts of [`Snapshot::count_leaves`](crate::Snapshot::count_leaves) for `n` leaves, all of this level.
-pub(crate) fn count_of(level: u8, n: u64) -> Vec<u64> {
-    let mut counts = vec![0; usize::from(level)];
-    counts.push(n);
-    counts
-}
-
-/// The indices of fields by name.
-///
-/// # Errors
-/// There is no such field in the snapshot at `path`.
-pub(crate) fn indices(path: &Path, known: &[FieldInfo], names: &[&str]) -> ReadResult<Vec<usize>> {
-    let index = |name: &&str| {
-        known.iter().position(|field| field.name == *name).ok_or_else(|| {
-            let names: Vec<_> = known.iter().map(|field| field.name.as_str()).collect();
-            let what = format!("no field \"{name}\"; expected one of what it has: {}", names.join(", "));
-            ReadError::absent(path, what)
-        })
-    };
-    names.iter().map(index).collect()
 }

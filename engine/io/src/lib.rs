@@ -12,6 +12,7 @@
 )]
 
 mod amrex;
+mod attribute;
 mod block_grid;
 pub mod catalogue;
 pub mod collective;
@@ -27,6 +28,7 @@ mod hdf5_file;
 mod identity;
 pub mod input_file;
 mod leaf_block;
+mod leaf_snapshot;
 mod leaf_stream;
 #[cfg(feature = "hdf5")]
 mod mesh_blocks;

@@ -1,6 +1,6 @@
 //! What every snapshot offers: its header, and its octs and particles as streams.
 
-use crate::catalogue::Attribute;
+use crate::attribute::Attribute;
 use crate::cosmology::Cosmology;
 use crate::{FieldDefaults, ReadResult, StaticName, facts};
 use serde::{Deserialize, Serialize};

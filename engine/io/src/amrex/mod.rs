@@ -9,15 +9,12 @@ mod header;
 mod lines;
 
 use crate::block_grid::RootGrid;
-use crate::leaf_stream::{LeafSource, count_of, stream};
-use crate::open_files;
+use crate::leaf_snapshot::{LeafFacts, LeafSnapshot, cell_fields, count_of};
+use crate::leaf_stream::{LeafSource, stream};
 use crate::source_file::SourceFile;
 use crate::stored_array::{RealFormat, StoredArray};
 use crate::tiles::Tile;
-use crate::{
-    Every, FieldDefaults, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader,
-    Snapshot, facts,
-};
+use crate::{Counted, FieldDefaults, OctBlock, ReadError, ReadResult, Reader, facts};
 use covered::{BoxIndex, CellSpan};
 use fabs::{FabPlace, LevelFabs};
 use header::{PlotHeader, PlotLevel, bad_level};
@@ -41,10 +38,7 @@ const LONGEST_HEADER: usize = 1 << 12;
 /// An opened plotfile.
 #[derive(Serialize, Deserialize)]
 struct Plotfile {
-    #[serde(with = "facts::path")]
-    folder: PathBuf,
-    header: Header,
-    fields: Vec<FieldInfo>,
+    facts: LeafFacts,
     levels: Vec<PlotfileLevel>,
 }
 
@@ -133,8 +127,8 @@ impl Plotfile {
             plot.root.header(READER.name, plot.time, defaults.periodic.unwrap_or([false; 3]), up);
         header.number = crate::input_file::number_of(path);
         header.n_pieces = levels.iter().map(|level| level.fabs.len()).sum();
-        let fields = plot.fields.into_iter().map(|name| FieldInfo { family: "cells", name }).collect();
-        Ok(Self { folder: path.into(), header, fields, levels })
+        let facts = LeafFacts { path: path.into(), header, fields: cell_fields(plot.fields) };
+        Ok(Self { facts, levels })
     }
 
     /// The level and the box of a piece.
@@ -146,11 +140,10 @@ impl Plotfile {
                 None => left -= level.fabs.len(),
             }
         }
-        let what = format!("no piece {piece}; expected one below {}", self.header.n_pieces);
-        Err(ReadError::absent(&self.folder, what))
+        Err(self.facts.no_piece(piece))
     }
 
-    fn file_of(&self, level: usize, fab: &FabPlace) -> PathBuf {
+    fn fab_file(&self, level: usize, fab: &FabPlace) -> PathBuf {
         self.levels[level].folder.join(&self.levels[level].files[fab.file as usize])
     }
 
@@ -167,7 +160,7 @@ impl Plotfile {
             Some(real) => {
                 let size = std::array::from_fn(|a| fab.size[a] + 2 * own.ghosts[a]);
                 let low = std::array::from_fn(|a| fab.low[a] - i64::from(own.ghosts[a]));
-                let n = self.fields.len();
+                let n = self.facts.fields.len();
                 ((low, n), StoredArray::dense(fab.offset, size, [0, 1, 2], real))
             }
         };
@@ -175,9 +168,9 @@ impl Plotfile {
         let shift: [i64; 3] = std::array::from_fn(|a| fab.low[a] - low[a]);
         let holds = |a: usize| shift[a] >= 0 && shift[a] + i64::from(fab.size[a]) <= i64::from(array.size[a]);
         let place = format!("box at byte {}", fab.offset);
-        if n_fields != self.fields.len() || !(0..3).all(holds) {
+        if n_fields != self.facts.fields.len() || !(0..3).all(holds) {
             let problem = format!("{n_fields} fields of {:?} cells at {low:?}", array.size);
-            let expected = format!("{} of {:?} cells at {:?}", self.fields.len(), fab.size, fab.low);
+            let expected = format!("{} of {:?} cells at {:?}", self.facts.fields.len(), fab.size, fab.low);
             return Err(ReadError::content(file.path(), place, problem, expected));
         }
         let each = array.bytes().and_then(|bytes| Some((bytes, bytes.checked_mul(n_fields as u64 - 1)?)));
@@ -231,7 +224,7 @@ struct OpenFab<'a> {
     covered: Vec<CellSpan>,
     values: FabValues,
     file: &'a SourceFile,
-    fields: Vec<usize>,
+    fields: &'a [usize],
 }
 
 impl LeafSource for OpenFab<'_> {
@@ -274,33 +267,14 @@ impl LeafSource for OpenFab<'_> {
     }
 }
 
-impl Snapshot for Plotfile {
-    fn header(&self) -> &Header {
-        &self.header
+impl LeafSnapshot for Plotfile {
+    fn facts(&self) -> &LeafFacts {
+        &self.facts
     }
 
-    fn fields(&self) -> &[FieldInfo] {
-        &self.fields
-    }
-
-    fn has_particles(&self) -> bool {
-        false
-    }
-
-    fn is_octree(&self) -> bool {
-        false
-    }
-
-    fn has_units(&self) -> bool {
-        false
-    }
-
-    fn place_of(&self, piece: usize, _field: Option<&str>) -> PathBuf {
-        self.piece(piece).map_or_else(|_| self.folder.clone(), |(level, fab)| self.file_of(level, fab))
-    }
-
-    fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
-        Ok(self.count_leaves(piece)?.into_iter().map(|n| n.div_ceil(8)).collect())
+    fn file_of(&self, piece: usize) -> PathBuf {
+        let found = self.piece(piece);
+        found.map_or_else(|_| self.facts.path.clone(), |(level, fab)| self.fab_file(level, fab))
     }
 
     fn count_leaves(&self, piece: usize) -> ReadResult<Vec<u64>> {
@@ -310,43 +284,19 @@ impl Snapshot for Plotfile {
         Ok(count_of(self.levels[level].level, span.n_cells().saturating_sub(covered)))
     }
 
-    fn count_particles(&self, _piece: usize) -> ReadResult<u64> {
-        Ok(0)
-    }
-
-    fn octs(
+    fn stream_octs(
         &self,
         piece: usize,
-        fields: &[&str],
+        fields: &[usize],
+        blocks: &mut Counted,
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
-        self.octs_of(piece, Every::ALL, fields, sink)
-    }
-
-    fn octs_of(
-        &self,
-        piece: usize,
-        blocks: Every,
-        fields: &[&str],
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        let fields = crate::leaf_stream::indices(&self.folder, &self.fields, fields)?;
         let (level, fab) = self.piece(piece)?;
         let span = self.levels[level].span(fab);
-        let _pass = open_files::pass();
-        let file = SourceFile::open(&self.file_of(level, fab))?;
+        let file = SourceFile::open(&self.fab_file(level, fab))?;
         let values = self.array(level, fab, &file)?;
         let (covered, level) = (self.covered(level, &span), self.levels[level].level);
-        let n = fields.len();
         let source = OpenFab { level, span, covered, values, file: &file, fields };
-        stream(source, n, false, &mut blocks.counted(), sink)
-    }
-
-    fn particles(
-        &self,
-        _piece: usize,
-        _sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        Ok(())
+        stream(source, fields.len(), false, blocks, sink)
     }
 }

@@ -41,6 +41,7 @@ mod viewers;
 mod writers;
 
 pub use crate::dimension::Dimension;
+pub use crate::attribute::Attribute;
 pub use crate::staging::{Staged, WriteError, WriteResult};
 pub use consistent_trees::stage_consistent_trees;
 pub use ecsv::stage_ecsv;
@@ -100,19 +101,6 @@ pub struct Table {
     pub name: String,
     /// The columns, in the order to be written.
     pub columns: Vec<TableColumn>,
-}
-
-/// A header value of a catalogue.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Attribute {
-    /// A count or a switch.
-    Int(i64),
-    /// A real.
-    Real(f64),
-    /// Several reals.
-    Reals(Vec<f64>),
-    /// A text.
-    Text(String),
 }
 
 /// A whole catalogue.

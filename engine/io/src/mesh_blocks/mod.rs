@@ -8,14 +8,12 @@ mod places;
 
 use crate::block_grid::RootGrid;
 use crate::hdf5_file::{self, DatasetRows, Hdf5File};
-use crate::leaf_stream::{LeafSource, count_of, indices, stream};
-use crate::open_files;
+use crate::leaf_snapshot::{LeafFacts, LeafSnapshot, cell_fields, count_of};
+use crate::leaf_stream::{LeafSource, stream};
 use crate::tiles::Tile;
-use crate::{
-    Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Reader, Snapshot, facts,
-};
+use crate::{Counted, OctBlock, ReadResult, Reader, facts};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The reader of Athena++ files.
 pub const ATHENA: Reader = Reader {
@@ -43,10 +41,7 @@ const MOST_BLOCKS: u64 = 1 << 27;
 /// A file of leaf blocks.
 #[derive(Serialize, Deserialize)]
 struct BlockFile {
-    #[serde(with = "facts::path")]
-    path: PathBuf,
-    header: Header,
-    fields: Vec<FieldInfo>,
+    facts: LeafFacts,
     /// Where the values of each field are.
     places: Vec<FieldPlace>,
     /// Cells of a block along each axis.
@@ -134,24 +129,24 @@ impl BlockFile {
         let mut header = grid.root.header(format, time, periodic, deepest);
         header.number = crate::input_file::number_of(path);
         header.n_pieces = blocks.len().div_ceil(BLOCKS);
-        let (mut fields, mut places) = (Vec::<FieldInfo>::new(), Vec::new());
+        let (mut names, mut places) = (Vec::new(), Vec::new());
         for (mut name, place) in named {
-            while fields.iter().any(|field| field.name == name) {
+            while names.contains(&name) {
                 name.push('_');
             }
-            fields.push(FieldInfo { family: "cells", name });
+            names.push(name);
             places.push(place);
         }
         let (size, ghosts) = (grid.size, grid.ghosts);
-        Ok(Self { path: path.into(), header, fields, places, size, ghosts, blocks })
+        let facts = LeafFacts { path: path.into(), header, fields: cell_fields(names) };
+        Ok(Self { facts, places, size, ghosts, blocks })
     }
 
     fn blocks_of(&self, piece: usize) -> ReadResult<std::ops::Range<usize>> {
-        if piece < self.header.n_pieces {
+        if piece < self.facts.header.n_pieces {
             return Ok(piece * BLOCKS..(piece * BLOCKS + BLOCKS).min(self.blocks.len()));
         }
-        let what = format!("no piece {piece}; expected one below {}", self.header.n_pieces);
-        Err(ReadError::absent(&self.path, what))
+        Err(self.facts.no_piece(piece))
     }
 }
 
@@ -195,33 +190,9 @@ impl LeafSource for OpenBlock<'_> {
     }
 }
 
-impl Snapshot for BlockFile {
-    fn header(&self) -> &Header {
-        &self.header
-    }
-
-    fn fields(&self) -> &[FieldInfo] {
-        &self.fields
-    }
-
-    fn has_particles(&self) -> bool {
-        false
-    }
-
-    fn is_octree(&self) -> bool {
-        false
-    }
-
-    fn has_units(&self) -> bool {
-        false
-    }
-
-    fn place_of(&self, _piece: usize, _field: Option<&str>) -> PathBuf {
-        self.path.clone()
-    }
-
-    fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
-        Ok(self.count_leaves(piece)?.into_iter().map(|n| n.div_ceil(8)).collect())
+impl LeafSnapshot for BlockFile {
+    fn facts(&self) -> &LeafFacts {
+        &self.facts
     }
 
     fn count_leaves(&self, piece: usize) -> ReadResult<Vec<u64>> {
@@ -235,30 +206,15 @@ impl Snapshot for BlockFile {
         Ok(all)
     }
 
-    fn count_particles(&self, _piece: usize) -> ReadResult<u64> {
-        Ok(0)
-    }
-
-    fn octs(
+    fn stream_octs(
         &self,
         piece: usize,
-        fields: &[&str],
+        fields: &[usize],
+        blocks: &mut Counted,
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
-        self.octs_of(piece, Every::ALL, fields, sink)
-    }
-
-    fn octs_of(
-        &self,
-        piece: usize,
-        blocks: Every,
-        fields: &[&str],
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        let wanted = indices(&self.path, &self.fields, fields)?;
         let own = self.blocks_of(piece)?;
-        let _pass = open_files::pass();
-        let file = Hdf5File::open(&self.path)?;
+        let file = Hdf5File::open(&self.facts.path)?;
         let opened = |i: &usize| {
             let place = &self.places[*i];
             let found = file.find(&place.dataset)?;
@@ -280,20 +236,11 @@ impl Snapshot for BlockFile {
                 }
             }
         };
-        let fields = wanted.iter().map(opened).collect::<ReadResult<Vec<_>>>()?;
-        let mut counted = blocks.counted();
+        let fields = fields.iter().map(opened).collect::<ReadResult<Vec<_>>>()?;
         for block in own {
             let source = OpenBlock { of: self, file: &file, block, fields: &fields };
-            stream(source, fields.len(), false, &mut counted, sink)?;
+            stream(source, fields.len(), false, blocks, sink)?;
         }
-        Ok(())
-    }
-
-    fn particles(
-        &self,
-        _piece: usize,
-        _sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
         Ok(())
     }
 }

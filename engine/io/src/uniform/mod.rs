@@ -14,21 +14,18 @@ pub use dataset::READER as DATASET;
 pub use fits::READER as FITS;
 pub use npy::READER as NPY;
 
+use crate::attribute::Attribute;
 use crate::block_grid::RootGrid;
-use crate::catalogue::Attribute;
-use crate::leaf_stream::{LeafSource, count_of, indices, stream};
-use crate::open_files;
+use crate::leaf_snapshot::{LeafFacts, LeafSnapshot, cell_fields, count_of};
+use crate::leaf_stream::{LeafSource, stream};
 use crate::source_file::SourceFile;
 use crate::stored_array::StoredArray;
 use crate::tiles::Tile;
-use crate::{
-    Every, FieldDefaults, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot,
-    StaticName, facts,
-};
-use fits::{KeptCard, OpenTiles, PackedTiles, Scaling};
+use crate::{Counted, FieldDefaults, OctBlock, ReadError, ReadResult, StaticName};
+use fits::{OpenTiles, PackedTiles, Scaling};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The attribute of catalogues of images; those of boxes lack it.
@@ -39,10 +36,7 @@ const PIECE: u64 = 1 << 20;
 /// An array of cells.
 #[derive(Serialize, Deserialize)]
 struct Uniform {
-    #[serde(with = "facts::path")]
-    path: PathBuf,
-    header: Header,
-    fields: Vec<FieldInfo>,
+    facts: LeafFacts,
     /// Cells along each axis.
     size: [u32; 3],
     /// The axes by the distance of neighbours in the file, the least first.
@@ -53,7 +47,7 @@ struct Uniform {
     /// Whether it has two axes, x and y: one plane of pixels of side 1.
     is_flat: bool,
     /// What catalogues keep of its header.
-    kept: Vec<KeptCard>,
+    kept: Vec<(String, Attribute)>,
     /// As [`Snapshot::notes`].
     notes: Vec<String>,
     /// Whether gzip has packed the file.
@@ -150,11 +144,8 @@ impl Uniform {
         let planes = (PIECE / plane).clamp(1, 1 << 20) as u32;
         let planes = planes.next_multiple_of(chunk.max(1)).next_multiple_of(2);
         header.n_pieces = size[order[2]].div_ceil(planes) as usize;
-        let fields = vec![FieldInfo { family: "cells", name: name.into() }];
         Ok(Self {
-            path: path.into(),
-            header,
-            fields,
+            facts: LeafFacts { path: path.into(), header, fields: cell_fields([name.into()]) },
             size,
             order,
             planes,
@@ -170,22 +161,21 @@ impl Uniform {
     /// The file with the numbers. One that gzip has packed is unpacked once.
     fn source(&self) -> ReadResult<Arc<SourceFile>> {
         if !self.is_unpacked {
-            return Ok(Arc::new(SourceFile::open(&self.path)?));
+            return Ok(Arc::new(SourceFile::open(&self.facts.path)?));
         }
         let mut unpacked = self.unpacked.lock();
         if let Some(file) = &*unpacked {
             return Ok(file.clone());
         }
-        let file = Arc::new(fits::unpacked(&self.path)?);
+        let file = Arc::new(fits::unpacked(&self.facts.path)?);
         *unpacked = Some(file.clone());
         Ok(file)
     }
 
     /// The cells of a piece.
     fn slab(&self, piece: usize) -> ReadResult<Tile> {
-        if piece >= self.header.n_pieces {
-            let what = format!("no piece {piece}; expected one below {}", self.header.n_pieces);
-            return Err(ReadError::absent(&self.path, what));
+        if piece >= self.facts.header.n_pieces {
+            return Err(self.facts.no_piece(piece));
         }
         let (slow, mut slab) = (self.order[2], Tile { low: [0; 3], size: self.size });
         slab.low[slow] = piece as u32 * self.planes;
@@ -203,7 +193,7 @@ struct OpenSlab<'a, R> {
 
 impl<R: FnMut(&Tile, &mut Vec<f64>) -> ReadResult<()>> LeafSource for OpenSlab<'_, R> {
     fn level(&self) -> u8 {
-        self.of.header.levelmin
+        self.of.facts.header.levelmin
     }
 
     fn corner(&self) -> [u32; 3] {
@@ -224,78 +214,38 @@ impl<R: FnMut(&Tile, &mut Vec<f64>) -> ReadResult<()>> LeafSource for OpenSlab<'
     }
 }
 
-impl Snapshot for Uniform {
-    fn header(&self) -> &Header {
-        &self.header
-    }
-
-    fn fields(&self) -> &[FieldInfo] {
-        &self.fields
-    }
-
-    fn has_particles(&self) -> bool {
-        false
-    }
-
-    fn is_octree(&self) -> bool {
-        false
-    }
-
-    fn has_units(&self) -> bool {
-        false
-    }
-
-    fn place_of(&self, _piece: usize, _field: Option<&str>) -> PathBuf {
-        self.path.clone()
+impl LeafSnapshot for Uniform {
+    fn facts(&self) -> &LeafFacts {
+        &self.facts
     }
 
     fn attributes(&self) -> Vec<(String, Attribute)> {
         let dimensions = self.is_flat.then(|| (DIMENSIONS.to_string(), Attribute::Int(2)));
-        dimensions.into_iter().chain(self.kept.iter().map(KeptCard::attribute)).collect()
+        dimensions.into_iter().chain(self.kept.iter().cloned()).collect()
     }
 
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
-    fn count_octs(&self, piece: usize) -> ReadResult<Vec<u64>> {
-        Ok(self.count_leaves(piece)?.into_iter().map(|n| n.div_ceil(8)).collect())
-    }
-
     fn count_leaves(&self, piece: usize) -> ReadResult<Vec<u64>> {
-        Ok(count_of(self.header.levelmin, self.slab(piece)?.n_cells() as u64))
+        Ok(count_of(self.facts.header.levelmin, self.slab(piece)?.n_cells() as u64))
     }
 
-    fn count_particles(&self, _piece: usize) -> ReadResult<u64> {
-        Ok(0)
-    }
-
-    fn octs(
+    fn stream_octs(
         &self,
         piece: usize,
-        fields: &[&str],
+        fields: &[usize],
+        blocks: &mut Counted,
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
-        self.octs_of(piece, Every::ALL, fields, sink)
-    }
-
-    fn octs_of(
-        &self,
-        piece: usize,
-        blocks: Every,
-        fields: &[&str],
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        let n = indices(&self.path, &self.fields, fields)?.len();
-        let slab = self.slab(piece)?;
-        let _pass = open_files::pass();
-        let mut blocks = blocks.counted();
+        let (n, slab) = (fields.len(), self.slab(piece)?);
         match &self.values {
             ArrayValues::Stored(array) => {
                 let file = self.source()?;
                 array.check(&file, "values")?;
                 let read = |tile: &Tile, to: &mut Vec<f64>| array.read(&file, tile, to);
-                stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
+                stream(OpenSlab { of: self, slab, read }, n, true, blocks, sink)
             }
             ArrayValues::Scaled(array, scaling) => {
                 let file = self.source()?;
@@ -306,7 +256,7 @@ impl Snapshot for Uniform {
                     scaling.apply(&mut to[first..]);
                     Ok(())
                 };
-                stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
+                stream(OpenSlab { of: self, slab, read }, n, true, blocks, sink)
             }
             ArrayValues::Packed(tiles, scaling) => {
                 let file = self.source()?;
@@ -317,23 +267,15 @@ impl Snapshot for Uniform {
                     scaling.iter().for_each(|scaling| scaling.apply(&mut to[first..]));
                     Ok(())
                 };
-                stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
+                stream(OpenSlab { of: self, slab, read }, n, true, blocks, sink)
             }
             #[cfg(feature = "hdf5")]
             ArrayValues::Dataset(place) => {
-                let file = crate::hdf5_file::Hdf5File::open(&self.path)?;
+                let file = crate::hdf5_file::Hdf5File::open(&self.facts.path)?;
                 let mut open = dataset::OpenDataset::new(&file, place, self.size, slab)?;
                 let read = |tile: &Tile, to: &mut Vec<f64>| open.read(tile, to);
-                stream(OpenSlab { of: self, slab, read }, n, true, &mut blocks, sink)
+                stream(OpenSlab { of: self, slab, read }, n, true, blocks, sink)
             }
         }
-    }
-
-    fn particles(
-        &self,
-        _piece: usize,
-        _sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! A beam for each channel of a cube, as CASA writes them: a table BEAMS beside the image.
 
 use super::cards::{BLOCK, CardValue, HeaderCards};
-use super::kept::KeptCard;
+use super::kept::card;
 use super::parts::FoundPart;
 use super::table_columns::{number_form, table_columns};
 use crate::ReadResult;
+use crate::attribute::Attribute;
 use crate::source_file::SourceFile;
 
 /// The most rows of a table.
@@ -93,9 +94,9 @@ fn unit_of(file: &SourceFile, cards: &HeaderCards, name: &str) -> ReadResult<f64
 
 impl ChannelBeams {
     /// The median beam as the cards of one beam.
-    pub fn cards(&self) -> Vec<KeptCard> {
+    pub fn cards(&self) -> Vec<(String, Attribute)> {
         let all = [("BMAJ", self.major[1]), ("BMIN", self.minor[1]), ("BPA", self.angle)];
-        all.into_iter().map(|(name, value)| KeptCard::number(name, value)).collect()
+        all.into_iter().map(|(name, value)| card(name, Attribute::Real(value))).collect()
     }
 
     /// The spread in words.

@@ -2,12 +2,11 @@
 
 use super::cards::{CardValue, HeaderCards};
 use crate::ReadResult;
-use crate::catalogue::Attribute;
+use crate::attribute::Attribute;
 use crate::source_file::SourceFile;
-use serde::{Deserialize, Serialize};
 
 /// The beginning of the names of these attributes.
-pub(super) const BEGINNING: &str = "fits_";
+const BEGINNING: &str = "fits_";
 /// The most coordinate axes.
 const MOST_AXES: usize = 9;
 
@@ -18,39 +17,9 @@ const NUMBERS: [&str; 11] = [
     "VELREF",
 ];
 
-/// A card that is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(in crate::uniform) struct KeptCard {
-    name: String,
-    value: KeptValue,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum KeptValue {
-    Text(String),
-    Number(f64),
-    Numbers(Vec<f64>),
-}
-
-impl KeptCard {
-    fn new(name: &str, value: KeptValue) -> Self {
-        Self { name: format!("{BEGINNING}{name}"), value }
-    }
-
-    /// A number.
-    pub(super) fn number(name: &str, value: f64) -> Self {
-        Self::new(name, KeptValue::Number(value))
-    }
-
-    /// As an attribute of a catalogue.
-    pub fn attribute(&self) -> (String, Attribute) {
-        let value = match &self.value {
-            KeptValue::Text(text) => Attribute::Text(text.clone()),
-            KeptValue::Number(number) => Attribute::Real(*number),
-            KeptValue::Numbers(numbers) => Attribute::Reals(numbers.clone()),
-        };
-        (self.name.clone(), value)
-    }
+/// A card with this value as an attribute of catalogues.
+pub(super) fn card(name: &str, value: Attribute) -> (String, Attribute) {
+    (format!("{BEGINNING}{name}"), value)
 }
 
 /// The cards to keep of an image whose axes have these sizes. `axes`: the numbers of the axes that are x, y and z.
@@ -62,15 +31,14 @@ pub(super) fn kept_cards(
     cards: &HeaderCards,
     sizes: &[u64],
     axes: &[usize],
-) -> ReadResult<Vec<KeptCard>> {
-    let numbers = |all: Vec<f64>| KeptValue::Numbers(all);
+) -> ReadResult<Vec<(String, Attribute)>> {
     let mut kept = vec![
-        KeptCard::new("shape", numbers(sizes.iter().map(|n| *n as f64).collect())),
-        KeptCard::new("axes", numbers(axes.iter().map(|n| *n as f64).collect())),
+        card("shape", Attribute::Reals(sizes.iter().map(|n| *n as f64).collect())),
+        card("axes", Attribute::Reals(axes.iter().map(|n| *n as f64).collect())),
     ];
     let mut text = |keyword: &str| {
         let text = cards.text(file, keyword)?;
-        kept.extend(text.map(|text| KeptCard::new(keyword, KeptValue::Text(text))));
+        kept.extend(text.map(|text| card(keyword, Attribute::Text(text))));
         Ok(())
     };
     TEXTS.iter().try_for_each(|keyword| text(keyword))?;
@@ -92,7 +60,7 @@ pub(super) fn kept_cards(
             _ => cards.real(file, keyword)?,
         };
         if let Some(number) = number.filter(|_| !seen.contains(&keyword)) {
-            kept.push(KeptCard::new(keyword, KeptValue::Number(number)));
+            kept.push(card(keyword, Attribute::Real(number)));
             seen.push(keyword);
         }
     }

@@ -17,7 +17,6 @@ mod table_columns;
 
 pub(super) use image::Scaling;
 pub(super) use inflated::unpacked;
-pub(super) use kept::KeptCard;
 pub(super) use packed::{OpenTiles, PackedTiles};
 
 use super::{ArrayShape, ArrayValues, Uniform};
