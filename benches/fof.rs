@@ -11,7 +11,8 @@ mod common;
 
 use common::median;
 use inselberg::executor::Executor;
-use inselberg::fof::{FoundGroups, LinkingRules, Particles, Positions, find_groups};
+use inselberg::fof::{FoundGroups, LinkingRules, Particles, find_groups};
+use inselberg::particles::Positions;
 use inselberg_cli::report::{Recorder, peak_memory};
 use inselberg_cli::synth::{ParticleBox, ParticleParams};
 use inselberg_comm::Comm;

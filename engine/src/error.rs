@@ -1,10 +1,10 @@
 //! Why a call failed: the error of the library, and the errors of PHEW and of a mesh from particles.
 
 use crate::bound::BoundError;
+use crate::particles::BoxError;
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
 use inselberg_io::params::ParamError;
-use inselberg_io::particles::MissingMasses;
 use inselberg_io::reserve::OutOfMemory;
 use inselberg_kernels::bound::MemberError;
 use inselberg_kernels::graph::MOST_NEIGHBOURS;
@@ -313,38 +313,10 @@ pub enum ParticleGraphError {
 /// Why no mesh can be made from particles.
 #[derive(Debug, thiserror::Error)]
 pub enum ParticleMeshError {
-    /// Particles that take part cannot be read.
+    /// The input has no particles in a cubic box.
     #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A plain array without a box.
-    #[error("the input does not state the side of its box; expected one, or a snapshot that states it")]
-    NoBox,
-    /// The given box differs from that of the snapshot.
-    #[error("box side {given}: the input states its own box, {sides:?}; expected no other side")]
-    TwoBoxes {
-        /// The given side.
-        given: f64,
-        /// The sides that the input states.
-        sides: [f64; 3],
-    },
-    /// A box with different sides.
-    #[error("the box of the input is {sides:?}; a mesh from particles needs three equal sides")]
-    NoCube {
-        /// The sides that the input states.
-        sides: [f64; 3],
-    },
-    /// No particles of the requested types.
-    #[error(
-        "no particle to make a mesh from: the input holds {what}; expected particle types that are among them"
-    )]
-    NoParticles {
-        /// The existing particles.
-        what: String,
-    },
-    /// Particles have no masses.
-    #[error(transparent)]
-    NoMasses(#[from] MissingMasses),
-    /// More particles than 32-bit numbers.
+    Box(#[from] BoxError),
+    /// More than 32-bit numbers can name.
     #[error(
         "{n} particles on one rank; expected at most {most}, or more ranks",
         most = u32::MAX
@@ -375,6 +347,12 @@ pub enum ParticleMeshError {
         /// The deepest level.
         most: u8,
     },
+}
+
+impl From<BoxError> for RunError {
+    fn from(error: BoxError) -> Self {
+        Self::Grow(error.into())
+    }
 }
 
 impl From<BoundError> for RunError {

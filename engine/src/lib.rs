@@ -124,6 +124,8 @@ pub mod graph;
 #[doc(hidden)]
 pub mod particle_mesh;
 #[doc(hidden)]
+pub mod particles;
+#[doc(hidden)]
 pub mod partition;
 #[doc(hidden)]
 pub mod phew;
@@ -155,8 +157,7 @@ pub use api::tree_objects::{TreeColumns, TreeObject};
 pub use api::trees::MergerTree;
 pub use api::voids::Voids;
 pub use bound::{
-    BoundRequest, CentralChoice, MemberType, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes,
-    source_types,
+    BoundRequest, CentralChoice, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes,
 };
 pub use column::{Column, NumberType, VectorColumn};
 pub use error::{Error, ErrorKind};
@@ -169,6 +170,7 @@ pub use inselberg_io::particles::{BlockOrder, InputDefaults};
 pub use inselberg_io::{Cosmology, ExtraCosmology, Units};
 pub use inselberg_kernels::phew::persistence::Persistence;
 pub use inselberg_kernels::props::Structure;
+pub use particles::{MemberType, source_types};
 pub use partition::Weights;
 pub use phew::Rules;
 pub use phew::defaults::{ThresholdInForce, ThresholdsInForce};

@@ -2,7 +2,8 @@
 
 use crate::fof_oracle::random::Random;
 use crate::fof_oracle::{Row, brute, distance2, find, hard_box, positions, rich, rules};
-use inselberg::fof::{Groups, LinkingRules, Masses, Particles, Positions, SeedRule};
+use inselberg::fof::{Groups, LinkingRules, Particles, SeedRule};
+use inselberg::particles::{Masses, Positions};
 
 /// A box by number: open and periodic, even and oblong, 32 and 64 bits, lengths from tiny to half the box.
 fn case(seed: u64) -> (Vec<[f64; 3]>, LinkingRules, bool) {

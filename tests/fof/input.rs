@@ -1,7 +1,8 @@
 //! What is refused, and with which words.
 
 use crate::fof_oracle::{find, rules};
-use inselberg::fof::{FofError, Ids, LinkingRules, Masses, Particles, Positions, Role};
+use inselberg::fof::{FofError, LinkingRules, Particles, Role};
+use inselberg::particles::{Ids, Masses, Positions};
 
 fn some(list: &[[f64; 3]]) -> Particles {
     Particles::plain(Positions::Double(list.to_vec()))

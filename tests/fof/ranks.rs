@@ -4,7 +4,8 @@
 use crate::fof_oracle::random::Random;
 use crate::fof_oracle::{assert_same, brute, find, find_over, hard_box, part, positions, rich, rules};
 use inselberg::executor::Executor;
-use inselberg::fof::{FofError, FoundGroups, Ids, LinkingRules, Particles, Positions, SeedRule, find_groups};
+use inselberg::fof::{FofError, FoundGroups, LinkingRules, Particles, SeedRule, find_groups};
+use inselberg::particles::{Ids, Positions};
 use inselberg_cli::synth::{ParticleBox, ParticleParams};
 use inselberg_comm::{Comm, CommBuilder, run_threads};
 

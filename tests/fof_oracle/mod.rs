@@ -2,10 +2,8 @@
 #![allow(dead_code)]
 
 use inselberg::executor::Executor;
-use inselberg::fof::{
-    FofError, FoundGroups, GroupIds, Groups, Ids, LinkingRules, Masses, Particles, Positions, Role,
-    find_groups,
-};
+use inselberg::fof::{FofError, FoundGroups, GroupIds, Groups, LinkingRules, Particles, Role, find_groups};
+use inselberg::particles::{Ids, Masses, Positions};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 
 #[path = "../verify/random.rs"]

@@ -3,8 +3,9 @@
 use super::escape::escaped;
 use super::flags::NamesFlags;
 use super::log;
-use inselberg::error::{ParticleMeshError, RunError};
+use inselberg::error::RunError;
 use inselberg::fof::FofRunError;
+use inselberg::particles::BoxError;
 use inselberg::trees::TreeError;
 use inselberg_comm::{CommError, Rank};
 use inselberg_io::ReadError;
@@ -112,7 +113,7 @@ impl CommandError {
                 error => Self::user(error),
             };
         }
-        if let Some(error) = cause.downcast_ref::<ParticleMeshError>() {
+        if let Some(error) = cause.downcast_ref::<BoxError>() {
             return Self::of_input(path, error);
         }
         match (cause.downcast_ref::<CommError>(), cause.downcast_ref::<PartError>()) {

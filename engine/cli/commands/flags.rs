@@ -2,8 +2,11 @@
 
 use inselberg::error::{ParticleMeshError, RunError};
 use inselberg::fof::{FofError, FofRunError};
+use inselberg::particles::BoxError;
 use inselberg_io::ReadError;
 use std::fmt::Display;
+
+const MESH: &str = "--mesh-from-particles";
 
 /// An error that options can cause or correct.
 pub trait NamesFlags: Display {
@@ -51,7 +54,7 @@ impl NamesFlags for ReadError {
 
 impl NamesFlags for RunError {
     fn names_input(&self) -> bool {
-        matches!(self, Self::Read(_) | Self::Grow(ParticleMeshError::Read(_)))
+        matches!(self, Self::Read(_) | Self::Grow(ParticleMeshError::Box(BoxError::Read(_))))
     }
 
     fn flags(&self) -> &'static str {
@@ -73,6 +76,17 @@ impl NamesFlags for RunError {
 }
 
 impl NamesFlags for ParticleMeshError {
+    fn flags(&self) -> &'static str {
+        match self {
+            Self::Box(error) => error.flags(),
+            Self::TooFine { .. } => "--level-min",
+            Self::Levels { .. } => "--level-min, --level-max",
+            Self::TooMany { .. } => MESH,
+        }
+    }
+}
+
+impl NamesFlags for BoxError {
     fn names_input(&self) -> bool {
         matches!(self, Self::Read(_))
     }
@@ -83,9 +97,7 @@ impl NamesFlags for ParticleMeshError {
             Self::NoBox | Self::TwoBoxes { .. } => "--box",
             Self::NoParticles { .. } => "--particle-types",
             Self::NoMasses(_) => "--particle-mass",
-            Self::TooFine { .. } => "--level-min",
-            Self::Levels { .. } => "--level-min, --level-max",
-            _ => "--mesh-from-particles",
+            Self::NoCube { .. } => MESH,
         }
     }
 }

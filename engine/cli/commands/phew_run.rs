@@ -12,8 +12,8 @@ use crate::report::{
     CatalogueTotals, DisplayUnit, DisplayUnits, NodeLoad, RankReport, Recorder, UnitChoice, summary_json,
     summary_text, trace, workers_json, workers_text,
 };
-use inselberg::error::ParticleMeshError;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
+use inselberg::particles::BoxError;
 use inselberg::phew::image;
 use inselberg::phew::run::ChosenField;
 #[cfg(feature = "plot")]
@@ -91,7 +91,7 @@ impl PhewInput {
         let shape = shape.map_err(|error| CommandError::of_call(&job.input, &error))?;
         let on_mesh = particles.on_mesh(&shape);
         let on_mesh = on_mesh.map_err(|error| match (&error, may_be_image(job)) {
-            (ParticleMeshError::NoBox, true) => {
+            (BoxError::NoBox, true) => {
                 CommandError::about(&job.input, format!("{}, or --image for pixels", error.with_flags()))
             }
             _ => CommandError::of_input(&job.input, &error),

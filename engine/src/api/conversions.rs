@@ -1,7 +1,8 @@
 //! From the errors of each part to the one of the library.
 
-use crate::error::{Error, ErrorKind, ParticleMeshError, RunError};
+use crate::error::{Error, ErrorKind, RunError};
 use crate::fof::{FofError, FofRunError};
+use crate::particles::BoxError;
 use crate::phew::tables::RecutError;
 use crate::trees::TreeError;
 use inselberg_comm::CommError;
@@ -30,7 +31,7 @@ from_errors! {
     WriteError: |_| ErrorKind::Write;
     OutOfMemory: |_| ErrorKind::OutOfMemory;
     RecutError: |_| ErrorKind::InvalidArgument;
-    ParticleMeshError: |_| ErrorKind::InvalidArgument;
+    BoxError: |_| ErrorKind::InvalidArgument;
     AgreeError<ReadError>: |error| match error {
         AgreeError::Here(error) => of_read(error),
         AgreeError::Elsewhere { .. } => ErrorKind::Read,

@@ -1,8 +1,9 @@
 //! Outputs of simulations on disk: opened by their headers.
 
 use crate::api::cells::Geometry;
-use crate::error::{Error, ParticleMeshError};
+use crate::error::Error;
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
+use crate::particles::BoxError;
 use inselberg_comm::Comm;
 use inselberg_io::particles::{
     InputDefaults, ParticleHeader, ParticleInput, open_particles_from, read_particle_headers_with,
@@ -105,7 +106,7 @@ impl OpenParticles {
     /// # Errors
     /// When no mesh can be made from them.
     #[doc(hidden)]
-    pub fn on_mesh(&self, mesh: &ParticleMeshConfig) -> Result<ParticleSnapshot, ParticleMeshError> {
+    pub fn on_mesh(&self, mesh: &ParticleMeshConfig) -> Result<ParticleSnapshot, BoxError> {
         ParticleSnapshot::new(open_particles_from(&self.facts), mesh)
     }
 

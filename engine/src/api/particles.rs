@@ -3,7 +3,9 @@
 use crate::api::cells::Geometry;
 use crate::column::{Column, NumberType, VectorColumn};
 use crate::error::{Error, ErrorKind};
-use crate::fof::{Ids, Masses, Particles, Positions, Role, wrap};
+use crate::fof::{Particles, Role};
+use crate::particles::check::{is_around_box, wrap};
+use crate::particles::{Ids, Masses, Positions};
 use inselberg_comm::Comm;
 use rayon::prelude::*;
 
@@ -152,11 +154,9 @@ impl<'a> ParticleColumns<'a> {
 
 /// Positions must be finite, and in a periodic box at most one side outside.
 fn check_positions(positions: &Positions, sides: Option<[f64; 3]>) -> Result<(), Error> {
-    let is_far = |x: f64, side: f64| x < -side || x >= 2.0 * side;
     let is_bad = |i: &usize| {
         let at = positions.get(*i);
-        !at.iter().all(|x| x.is_finite())
-            || sides.is_some_and(|sides| (0..3).any(|a| is_far(at[a], sides[a])))
+        !at.iter().all(|x| x.is_finite()) || sides.is_some_and(|sides| !is_around_box(at, sides))
     };
     match (0..positions.len()).into_par_iter().find_first(is_bad) {
         None => Ok(()),

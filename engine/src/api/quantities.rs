@@ -3,7 +3,8 @@
 use crate::api::opened::OpenParticles;
 use crate::api::session::Session;
 use crate::error::Error;
-use crate::particle_mesh::{DensityUnit, ParticleMeshConfig, mean_density, threshold_unit};
+use crate::particle_mesh::{ParticleMeshConfig, mean_density};
+use crate::particles::{DensityUnit, threshold_unit};
 use inselberg_io::Header;
 use inselberg_io::catalogue::Dimension;
 use inselberg_io::params::{DensityScale, InputScale, ParamError, Params};

@@ -24,7 +24,7 @@ pub struct ClumpParticle {
     pub internal_energy: f64,
     /// Softening length.
     pub softening: f32,
-    /// By the numbers of [`MemberType`](crate::bound::MemberType).
+    /// By the numbers of [`MemberType`](crate::particles::MemberType).
     pub particle_type: u32,
 }
 

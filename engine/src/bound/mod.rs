@@ -7,7 +7,7 @@
 //! | step | file |
 //! |---|---|
 //! | the request of a caller | `request` |
-//! | particles and gas cells, as ranks exchange them | `candidates`, `member_type` |
+//! | particles and gas cells, as ranks exchange them | `candidates` |
 //! | the strength of gravity in code units; positions about a halo | `gravity`, `frame` |
 //! | haloes to the ranks that process them | `workers`, `rows` |
 //! | unbinding, halo by halo, by one of the methods | `unbind`, `method` |
@@ -32,7 +32,6 @@ mod frame;
 mod gravity;
 mod leaf_grid;
 mod member_rows;
-mod member_type;
 mod method;
 mod point_grid;
 mod rank_slices;
@@ -50,7 +49,6 @@ pub use columns::BoundColumn;
 pub use error::BoundError;
 pub use frame::HaloFrame;
 pub use gravity::gravity;
-pub use member_type::{MemberType, source_types, text_of};
 pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
 pub use rank_slices::RankSlices;

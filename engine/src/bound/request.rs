@@ -1,6 +1,6 @@
 //! The request of a caller.
 
-use crate::bound::member_type::{MemberType, source_types, text_of};
+use crate::particles::{MemberType, source_types, text_of};
 use inselberg_io::params::ParamValue;
 use inselberg_io::{params, words};
 pub use inselberg_kernels::bound::SourceTypes;

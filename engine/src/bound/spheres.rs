@@ -13,10 +13,10 @@
 //! rank. The bits are the same.
 
 use crate::bound::leaf_grid::{LeafGrid, length};
-use crate::bound::member_type::MemberType;
 use crate::bound::point_grid::{PointGrid, PointMass};
 use crate::bound::rank_slices::RankSlices;
 use crate::bound::request::SpanRules;
+use crate::particles::MemberType;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::{Cosmology, Units};

@@ -11,11 +11,11 @@
 
 use crate::bound::candidates::{ClumpParticle, HaloMember};
 use crate::bound::error::BoundError;
-use crate::bound::member_type::MemberType;
 use crate::bound::request::SpanRules;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::exchange::grouped;
+use crate::particles::MemberType;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! Which rank owns which blocks of cells? Runs of bricks of blocks along the Morton curve.
 
-use super::Positions;
+use crate::particles::Positions;
 use crate::partition::bounds;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::fof::grid::{SearchGrid, Spot};

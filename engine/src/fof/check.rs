@@ -1,7 +1,7 @@
 //! Are the rules and the particles valid?
 
-use super::bounds::Bounds;
-use super::{FofError, Ids, LinkingRules, Masses, Particles, Role};
+use super::{FofError, LinkingRules, Particles, Role};
+use crate::particles::{Bounds, Ids, Masses};
 use crate::partition::rounds;
 use bytemuck::zeroed_vec;
 use inselberg_comm::{Comm, Rank, Reduce};

@@ -2,11 +2,11 @@
 
 use crate::executor::Executor;
 use crate::fof::block_owners::BlockOwners;
-use crate::fof::bounds::Bounds;
 use crate::fof::error::FofError;
 use crate::fof::search::SearchSpace;
 use crate::fof::types::{FoundGroups, LinkingRules, Particles};
 use crate::fof::{check, local, migrate};
+use crate::particles::Bounds;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
 

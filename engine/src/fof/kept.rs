@@ -1,6 +1,7 @@
 //! Particles that are kept for maps after a search.
 
-use super::types::{Masses, Particles, Positions};
+use super::types::Particles;
+use crate::particles::{Bounds, Masses, Positions};
 use crate::projection::{Exposure, MapBox, Mappable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::fold;
@@ -74,17 +75,9 @@ impl Mappable for KeptParticles {
 
 /// Collective: a cube around all particles, a little larger than they need.
 fn cube_around(particles: &Particles, comm: &Comm) -> Result<MapBox, CommError> {
-    let mut bounds = [f64::NEG_INFINITY; 6];
-    for i in 0..particles.len() {
-        let [x, y, z] = particles.position.get(i);
-        for (bound, value) in bounds.iter_mut().zip([x, y, z, -x, -y, -z]) {
-            *bound = bound.max(value);
-        }
-    }
-    let high = comm.all_max(&bounds)?;
-    let extent = (0..3).map(|axis| high[axis] + high[axis + 3]).fold(0.0, f64::max);
+    let bounds = Bounds::from_positions(&particles.position).over_ranks(comm)?;
+    let extent = bounds.widest();
     let side = if extent > 0.0 && extent.is_finite() { extent * 1.02 } else { 1.0 };
-    let middle = |axis: usize| if high[axis].is_finite() { (high[axis] - high[axis + 3]) / 2.0 } else { 0.0 };
-    let low = [0, 1, 2].map(|axis| middle(axis) - side / 2.0);
+    let low = bounds.middle().map(|middle| middle - side / 2.0);
     Ok(MapBox { low, sides: [side; 3], periodic: [false; 3] })
 }

@@ -5,6 +5,7 @@ use crate::fof::config::{FofConfig, LinkingLength};
 use crate::fof::load::LoadedParticles;
 use crate::fof::plan::{ParticleCounts, ReadPlan};
 use crate::fof::run_error::FofRunError;
+use crate::particles::Bounds;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader, Positions};
 use rayon::prelude::*;
@@ -97,15 +98,8 @@ pub fn volume_of(sides: Option<[f64; 3]>, positions: &Positions, comm: &Comm) ->
     if let Some(sides) = sides {
         return Ok(sides.iter().product());
     }
-    let none = [f64::NEG_INFINITY; 6];
-    let ends = |i: usize| {
-        let [x, y, z] = positions.get(i);
-        [x, y, z, -x, -y, -z]
-    };
-    let larger = |a: [f64; 6], b: [f64; 6]| std::array::from_fn(|end| a[end].max(b[end]));
-    let own = (0..positions.len()).into_par_iter().map(ends).reduce(|| none, larger);
-    let all = comm.all_max(&own)?;
-    Ok((0..3).map(|axis| all[axis] + all[axis + 3]).product())
+    let bounds = Bounds::from_positions(positions).over_ranks(comm)?;
+    Ok((0..3).map(|axis| bounds.extent(axis)).product())
 }
 
 /// By how much the density of dark matter may differ from that of the cosmology.
@@ -151,7 +145,7 @@ pub fn linking_length(
     if census.dark == 0 {
         return missing("the mean separation refers to dark matter, and no dark matter takes part");
     }
-    let has_masses = plan.species.iter().any(|s| about.species[*s].mass != MassOf::Unknown);
+    let has_masses = plan.taken.list.iter().any(|s| about.species[*s].mass != MassOf::Unknown);
     if let Some(matter) = about.matter.filter(|_| has_masses) {
         let density = if matter.has_gas { matter.dark } else { Some(matter.all) };
         let Some(density) = density.filter(|d| *d > 0.0) else {

@@ -1,14 +1,12 @@
 //! The particles that one rank reads.
 
-use crate::fof::particle_check::{self, MASSES};
 use crate::fof::plan::{ParticleCounts, ReadPlan};
 use crate::fof::run_error::FofRunError;
-use crate::fof::types::{Ids, Masses, Particles, Positions, Role, RowRange};
+use crate::fof::types::{Particles, Role};
+use crate::particles::{Ids, Masses, Positions, RowRange, check, n_rows, read_rows, rows_of_rank};
 use crate::progress::Observer;
 use crate::stage::Stage;
-use inselberg_comm::agree::share_of_rank;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::ReadResult;
 use inselberg_io::particles::{BLACK_HOLE, Columns, DARK_MATTER, ParticleInput};
 use rayon::prelude::*;
 
@@ -33,22 +31,15 @@ pub fn load(
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<LoadedParticles, FofRunError> {
-    let all = &input.about().species;
-    let rows_of =
-        |s: &usize| RowRange { species: *s, rows: share_of_rank(all[*s].n, comm.rank(), comm.n_ranks()) };
-    let ranges: Vec<RowRange> = plan.species.iter().map(rows_of).collect();
-    let n = ranges.iter().map(|s| s.rows.end - s.rows.start).sum::<u64>();
-    let stage = Stage::begin("read", n, comm, observer);
+    let ranges = rows_of_rank(input.about(), &plan.taken.list, comm);
+    let stage = Stage::begin("read", n_rows(&ranges), comm, observer);
     let mut columns = wanted(plan);
-    reserve(input, &ranges, &mut columns)?;
-    for range in &ranges {
-        read(input, range, &mut columns, observer)?;
-    }
-    particle_check::check(input, &columns, &ranges, &MASSES, plan.sides)?;
+    read_rows(input, &ranges, &mut columns, observer)?;
+    check::check(input, &columns, &ranges, &check::MASSES, plan.sides)?;
     if let Some(sides) = plan.sides {
-        particle_check::wrap(&mut columns.position, sides);
+        check::wrap(&mut columns.position, sides);
     }
-    stage.count(n);
+    stage.count(n_rows(&ranges));
     drop(stage);
     Ok(LoadedParticles { particles: particles(&mut columns, &ranges, plan), ranges, kind: columns.kind })
 }
@@ -56,49 +47,13 @@ pub fn load(
 fn wanted(plan: &ReadPlan) -> Columns {
     let wants = plan.wants;
     Columns {
-        position: Positions::with_capacity(wants.double, 0),
+        position: Positions::with_capacity(plan.taken.is_double, 0),
         mass: wants.masses.is_none().then(Vec::new),
         id: wants.ids.then(Vec::new),
         kind: wants.kinds.then(Vec::new),
         velocity: wants.velocities.then(Vec::new),
         density: wants.densities.then(Vec::new),
     }
-}
-
-/// Reserves memory for the rows of all ranges.
-///
-/// # Errors
-/// When memory does not suffice.
-pub(crate) fn reserve(
-    input: &dyn ParticleInput,
-    ranges: &[RowRange],
-    columns: &mut Columns,
-) -> ReadResult<()> {
-    let n: u64 = ranges.iter().map(|s| s.rows.end - s.rows.start).sum();
-    match ranges.iter().find(|s| !s.rows.is_empty()) {
-        Some(first) => columns.reserve(n as usize, &input.place_of(first.species, first.rows.start).0),
-        None => Ok(()),
-    }
-}
-
-/// Appends the rows of a range, in blocks of the size that the input prefers.
-///
-/// # Errors
-/// When the input cannot be read.
-pub(crate) fn read(
-    input: &dyn ParticleInput,
-    range: &RowRange,
-    columns: &mut Columns,
-    observer: &dyn Observer,
-) -> ReadResult<()> {
-    let (mut first, block) = (range.rows.start, input.rows_at_a_time());
-    while first < range.rows.end {
-        let end = range.rows.end.min(first.saturating_add(block));
-        input.read(range.species, first..end, columns)?;
-        observer.advance(end - first);
-        first = end;
-    }
-    Ok(())
 }
 
 /// The columns as the search takes them; the kinds remain in `columns`.
@@ -113,7 +68,7 @@ fn particles(columns: &mut Columns, ranges: &[RowRange], plan: &ReadPlan) -> Par
         },
         id: match columns.id.take() {
             Some(ids) => Ids::Each(ids),
-            None => rows_as_ids(ranges, plan),
+            None => plan.taken.places(ranges),
         },
         role: columns.kind.as_ref().filter(|_| plan.wants.roles).map(roles),
         velocity: columns.velocity.take(),
@@ -122,24 +77,10 @@ fn particles(columns: &mut Columns, ranges: &[RowRange], plan: &ReadPlan) -> Par
     }
 }
 
-/// IDs of particles that have none: their places in the input, species after species.
-fn rows_as_ids(ranges: &[RowRange], plan: &ReadPlan) -> Ids {
-    match ranges {
-        [one] => Ids::From(one.rows.start),
-        several => {
-            let ids = several
-                .iter()
-                .zip(&plan.firsts)
-                .flat_map(|(s, first)| s.rows.clone().map(move |r| first + r));
-            Ids::Each(ids.collect())
-        }
-    }
-}
-
 impl LoadedParticles {
     /// Number of particles of this rank.
     pub fn n(&self) -> u64 {
-        self.ranges.iter().map(|s| s.rows.end - s.rows.start).sum()
+        n_rows(&self.ranges)
     }
 
     /// Collective: the numbers of particles on all ranks.
@@ -174,6 +115,7 @@ mod tests {
     use crate::fof::{FofConfig, LinkingLength};
     use crate::progress::Silent;
     use inselberg_comm::run_threads;
+    use inselberg_io::ReadResult;
     use inselberg_io::particles::{MassOf, N_KINDS, ParticleHeader, Species};
     use std::ops::Range;
     use std::path::PathBuf;

@@ -2,8 +2,9 @@
 
 use super::block_owners::BlockOwners;
 use super::search::SearchSpace;
-use super::{GroupIds, Ids, Masses, Particles, Positions, Role};
+use super::{GroupIds, Particles, Role};
 use crate::exchange::bundle::{Bundle, SendBuffers};
+use crate::particles::{Ids, Masses, Positions};
 use crate::partition::{picked, rounds};
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};

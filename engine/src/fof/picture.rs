@@ -1,6 +1,7 @@
 //! The projected mass, for pictures.
 
 use crate::fof::Particles;
+use crate::particles::Bounds;
 use crate::projection::Projection;
 use crate::projection::pixels::add_up;
 use inselberg_comm::{Comm, CommError};
@@ -39,18 +40,11 @@ pub fn project(
 
 /// Collective: lower corner and side of a square around all particles.
 fn square_around(particles: &Particles, comm: &Comm) -> Result<([f64; 2], f64), CommError> {
-    let mut bounds = [f64::NEG_INFINITY; 4];
-    for i in 0..particles.len() {
-        let [x, y, _] = particles.position.get(i);
-        for (bound, value) in bounds.iter_mut().zip([x, y, -x, -y]) {
-            *bound = bound.max(value);
-        }
-    }
-    let high = comm.all_max(&bounds)?;
-    let side = (high[0] + high[2]).max(high[1] + high[3]);
+    let bounds = Bounds::from_positions(&particles.position).over_ranks(comm)?;
+    let side = bounds.extent(0).max(bounds.extent(1));
     let side = if side > 0.0 && side.is_finite() { side * 1.02 } else { 1.0 };
-    let middle = |axis: usize| if high[axis].is_finite() { (high[axis] - high[axis + 2]) / 2.0 } else { 0.0 };
-    Ok(([middle(0) - side / 2.0, middle(1) - side / 2.0], side))
+    let [x, y, _] = bounds.middle();
+    Ok(([x - side / 2.0, y - side / 2.0], side))
 }
 
 fn sums(

@@ -3,15 +3,14 @@
 use crate::fof::config::FofConfig;
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::Role;
-use inselberg_io::particles::{
-    BLACK_HOLE, KIND_NAMES, N_KINDS, ParticleHeader, Species, check_readable, mass_of_all,
-};
+use crate::particles::{TakenSpecies, contents};
+use inselberg_io::particles::{BLACK_HOLE, N_KINDS, ParticleHeader, Species, check_readable};
 
 /// What to read of an input, and the role of each kind.
 #[derive(Debug, Clone)]
 pub struct ReadPlan {
-    /// The species that take part, as indices into [`ParticleHeader::species`].
-    pub species: Vec<usize>,
+    /// The species that take part.
+    pub taken: TakenSpecies,
     /// Kinds that link.
     pub linking: [bool; N_KINDS],
     /// Kinds that are attached.
@@ -22,15 +21,11 @@ pub struct ReadPlan {
     pub wants: Wants,
     /// The kind of all particles, if there is only one.
     pub only: Option<u8>,
-    /// The number of particles before each species that takes part.
-    pub firsts: Vec<u64>,
 }
 
 /// Columns to read beside positions.
 #[derive(Debug, Clone, Copy)]
 pub struct Wants {
-    /// Positions in double precision.
-    pub double: bool,
     /// The mass of every particle; `None`: masses differ and are read.
     pub masses: Option<f64>,
     /// IDs.
@@ -75,25 +70,23 @@ impl ReadPlan {
         if !species.iter().any(|s| about.species[*s].kind.is_none_or(|k| config.linking[usize::from(k)])) {
             return Err(FofRunError::NothingLinks { what: contents(about) });
         }
-        let those: Vec<&Species> = species.iter().map(|s| &about.species[*s]).collect();
+        let taken = TakenSpecies::new(about, species, 0);
+        let those = taken.species(about);
         check_readable(&those)?;
         let has_kind = |kind: u8| those.iter().any(|s| s.kind.is_none_or(|k| k == kind));
         let wants = Wants {
-            double: those.iter().any(|s| s.is_double),
-            masses: mass_of_all(&those, about.units.is_some())?,
+            masses: taken.mass(about)?,
             ids: all_have_ids(&those)?,
-            kinds: those.len() > 1 || those.iter().any(|s| s.is_mixed()),
+            kinds: those.len() > 1 || taken.is_mixed,
             velocities: those.iter().all(|s| s.has_velocities),
             densities: those.iter().any(|s| s.has_densities),
             black_holes: has_kind(BLACK_HOLE) && takes_part(usize::from(BLACK_HOLE)),
             roles: those.iter().any(|s| s.may_be(|kind| !config.linking[usize::from(kind)])),
         };
         let only = if let [one] = those[..] { one.kind.filter(|_| !one.is_mixed()) } else { None };
-        let mut before = 0;
-        let firsts = those.iter().map(|s| (before, before += s.n).0).collect();
         let sides = sides(about, config)?;
         let (linking, attaching) = (config.linking, config.attaching);
-        Ok(Self { species, linking, attaching, sides, wants, only, firsts })
+        Ok(Self { taken, linking, attaching, sides, wants, only })
     }
 
     /// What a user may not expect of the input, one line each.
@@ -111,18 +104,6 @@ impl ReadPlan {
             _ => Role::Ignored,
         }
     }
-}
-
-/// What an input holds, for messages.
-pub fn contents(about: &ParticleHeader) -> String {
-    let one = |s: &Species| match s.kind {
-        Some(kind) if s.name.starts_with("PartType") => {
-            format!("{} of {} ({})", s.n, s.name, KIND_NAMES.get(usize::from(kind)).unwrap_or(&"unknown"))
-        }
-        _ => format!("{} particles", s.n),
-    };
-    let all: Vec<_> = about.species.iter().map(one).collect();
-    all.join(", ")
 }
 
 fn sides(about: &ParticleHeader, config: &FofConfig) -> Result<Option<[f64; 3]>, FofRunError> {

@@ -6,13 +6,14 @@ use super::kept::KeptParticles;
 use super::length::{DarkMasses, far_from_separation, linking_length, other_density, volume_of};
 use super::load::load;
 use super::picture;
-use super::plan::{self, ParticleCounts, ReadPlan};
+use super::plan::{ParticleCounts, ReadPlan};
 use super::run_error::FofRunError;
 use crate::executor::Executor;
 use crate::fof::error::FofError;
 use crate::fof::groups::find_groups;
 use crate::fof::tables::{GroupsProvenance, Numbering, group_attributes, group_ids_tables, groups_table};
-use crate::fof::types::{FoundGroups, Groups, LinkingRules, Particles, RowRange, SeedRule};
+use crate::fof::types::{FoundGroups, Groups, LinkingRules, Particles, SeedRule};
+use crate::particles::{RowRange, contents};
 use crate::progress::Observer;
 use crate::projection::Projection;
 use crate::stage::Stage;
@@ -178,7 +179,7 @@ fn prepare(
     loaded.particles.mass = loaded.particles.mass.unified(comm)?;
     let census = loaded.census(&plan, comm)?;
     if census.linkable == 0 {
-        return Err(FofRunError::NothingLinks { what: plan::contents(about) });
+        return Err(FofRunError::NothingLinks { what: contents(about) });
     }
     let masses = DarkMasses::of_particles(&loaded, &plan, comm)?;
     let contradiction = about.cosmology.as_ref().and_then(Cosmology::contradiction);

@@ -1,9 +1,9 @@
 //! The search on one rank: particles sorted into cells, and linked cells joined.
 
-use super::bounds::Bounds;
 use super::{LinkingRules, Role};
 use crate::chunks::carve;
 use crate::executor::{Executor, ScratchPool};
+use crate::particles::Bounds;
 use bytemuck::Zeroable;
 use inselberg_kernels::fof::Metric;
 use inselberg_kernels::fof::block_reach::BlockReach;

@@ -1,6 +1,7 @@
 //! Sums over the members of a group, which do not depend on their order.
 
-use super::{Masses, Particles};
+use super::Particles;
+use crate::particles::Masses;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::fold;

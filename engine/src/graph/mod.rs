@@ -24,9 +24,8 @@ pub use particles::{GraphParticle, OwnParticles, below_one};
 
 use crate::error::{ParticleGraphError, RunError};
 use crate::executor::Executor;
-use crate::particle_mesh::{
-    DensityUnit, FurtherColumns, MeshPlan, ParticleMeshConfig, load, mass_range, no_particles, threshold_unit,
-};
+use crate::particle_mesh::ParticleMeshConfig;
+use crate::particles::{BoxParticles, BoxPlan, DensityUnit, FurtherColumns, no_particles, threshold_unit};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::particles::{ParticleHeader, ParticleInput};
@@ -125,12 +124,11 @@ pub fn build(
     executor: &Executor,
 ) -> Result<ParticleGraph, RunError> {
     let observer = executor.observer();
-    let plan = MeshPlan::new(input.about(), &config.mesh)?;
+    let plan = BoxPlan::new(input.about(), &config.mesh.kinds, config.mesh.side)?;
     let is_given = config.density == GraphDensity::Given;
-    if is_given {
-        check_densities(input.about(), &plan)?;
-    }
-    let loaded = load(input, &plan, FurtherColumns { ids: true, densities: is_given }, comm, observer)?;
+    check_densities(input.about(), &plan, is_given)?;
+    let further = FurtherColumns { ids: true, densities: is_given };
+    let loaded = BoxParticles::read(input, &plan, further, comm, observer)?;
     let n_read = loaded.position.len();
     let n = comm.all_reduce_counts(&[n_read as u64], Reduce::Sum)?[0];
     let k = config.neighbours;
@@ -141,7 +139,7 @@ pub fn build(
         }
         _ => {}
     }
-    let mass = mass_range(&loaded.mass, n_read, comm)?;
+    let mass = loaded.mass.range(n_read, comm)?;
     let mean_density = mass.all / plan.side.powi(3);
     let (threshold, of_threshold) = threshold_unit(input.about(), mean_density);
     let (side, heaviest) = (plan.side, mass.heaviest);
@@ -159,11 +157,14 @@ pub fn build(
     Ok(ParticleGraph { own, tests, n, greatest })
 }
 
-/// Checks that all species with particles in the graph state densities.
-fn check_densities(about: &ParticleHeader, plan: &MeshPlan) -> Result<(), ParticleGraphError> {
-    let mut used =
-        plan.species.iter().map(|species| &about.species[*species]).filter(|species| species.n > 0);
-    match used.find(|species| !species.has_densities) {
+/// Checks that all species that take part have densities, if these are wanted.
+fn check_densities(
+    about: &ParticleHeader,
+    plan: &BoxPlan,
+    is_wanted: bool,
+) -> Result<(), ParticleGraphError> {
+    let used = plan.taken.species(about).into_iter();
+    match used.filter(|species| species.n > 0).find(|species| is_wanted && !species.has_densities) {
         Some(species) => Err(ParticleGraphError::NoDensities { species: species.name.clone() }),
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 use super::GraphUnits;
 use crate::argsort::sorted;
 use crate::error::{ParticleGraphError, ParticleMeshError, RunError};
-use crate::particle_mesh::BoxParticles;
+use crate::particles::BoxParticles;
 use crate::partition::{Splits, deliver};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, Rank};

@@ -5,7 +5,7 @@ use super::roots::{Roots, unit};
 use super::split::{RootParticles, SplitMesh};
 use crate::density::{COARSER, first_bound, quantum};
 use crate::executor::{Executor, ScratchPool};
-use crate::fof::Masses;
+use crate::particles::Masses;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::fof::record::Real;
 use inselberg_kernels::particle_mesh::{LevelDeposit, RootMasses, TestLevel};

@@ -6,8 +6,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `plan` | which particles, the box, and the levels |
-//! | `load` | the rows that a rank reads, each checked |
+//! | `plan` | which particles, and the levels |
 //! | `roots` | particles to the owners of their roots, sorted by root |
 //! | `split` | which cells are split |
 //! | `density` | the leaves above the threshold, with their densities |
@@ -21,21 +20,20 @@
 
 mod density;
 mod field;
-mod load;
 mod plan;
 mod roots;
 mod snapshot;
 mod split;
 
 use crate::partition::Weights;
-pub(crate) use load::{BoxParticles, FurtherColumns, load, mass_range};
-pub use plan::{DensityUnit, ParticleMeshConfig};
-pub(crate) use plan::{MeshPlan, no_particles, threshold_unit};
+pub use plan::ParticleMeshConfig;
 pub use snapshot::ParticleSnapshot;
 
 use crate::error::RunError;
 use crate::executor::Executor;
-use crate::fof::Masses;
+use crate::particles::{
+    BoxParticles, BoxPlan, DensityUnit, FurtherColumns, Masses, no_particles, threshold_unit,
+};
 use crate::partition::LocalField;
 use crate::projection::RootLeaves;
 use crate::stage::Stage;
@@ -94,13 +92,13 @@ pub fn grow(
     executor: &Executor,
 ) -> Result<ParticleMesh, RunError> {
     let MeshUse { threshold, weights, keep_leaves } = purpose;
-    let plan = MeshPlan::new(input.about(), config)?;
-    let loaded = load(input, &plan, FurtherColumns::default(), comm, executor.observer())?;
+    let plan = BoxPlan::new(input.about(), &config.kinds, config.side)?;
+    let loaded = BoxParticles::read(input, &plan, FurtherColumns::default(), comm, executor.observer())?;
     let n = comm.all_reduce_counts(&[loaded.position.len() as u64], Reduce::Sum)?[0];
     if n == 0 {
         return Err(no_particles(input.about()).into());
     }
-    let mass = mass_range(&loaded.mass, loaded.position.len(), comm)?;
+    let mass = loaded.mass.range(loaded.position.len(), comm)?;
     let (mean_density, unit) = threshold_unit(input.about(), mass.all / plan.side.powi(3));
     let deposits = RootDeposits {
         shape: plan::shape(config, &plan, n, comm.n_ranks())?,
@@ -131,9 +129,13 @@ pub(crate) fn mean_density(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<f64, RunError> {
-    let plan = MeshPlan::new(input.about(), config)?;
-    let loaded = load(input, &plan, FurtherColumns::default(), comm, executor.observer())?;
-    let mass = mass_range(&loaded.mass, loaded.position.len(), comm)?;
+    let plan = BoxPlan::new(input.about(), &config.kinds, config.side)?;
+    let loaded = BoxParticles::read(input, &plan, FurtherColumns::default(), comm, executor.observer())?;
+    let n = comm.all_reduce_counts(&[loaded.position.len() as u64], Reduce::Sum)?[0];
+    if n == 0 {
+        return Err(no_particles(input.about()).into());
+    }
+    let mass = loaded.mass.range(loaded.position.len(), comm)?;
     Ok(mass.all / plan.side.powi(3))
 }
 

@@ -4,7 +4,7 @@ use super::plan::RootDeposits;
 use crate::chunks::carve;
 use crate::error::ParticleMeshError;
 use crate::error::RunError;
-use crate::fof::Masses;
+use crate::particles::Masses;
 use crate::partition::deliver;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};

@@ -1,9 +1,10 @@
 //! The particles of an input as a snapshot, for later stages.
 
-use super::plan::{MeshPlan, ParticleMeshConfig, least_memory};
+use super::plan::{ParticleMeshConfig, least_memory};
 use crate::bound::BoundRequest;
-use crate::error::{ParticleMeshError, RunError};
-use crate::fof::{RowRange, particle_check};
+use crate::error::RunError;
+use crate::particles::check::{self, FINITE, MASSES};
+use crate::particles::{BoxError, BoxPlan, RowRange, TakenSpecies, family_of};
 use crate::tables::ASSUMED_UNITS;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{
@@ -11,7 +12,6 @@ use inselberg_io::particles::{
 };
 use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::fold;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ const PIECE: u64 = 1 << 22;
 /// An input of particles as a snapshot without cells. It has the particles that make the mesh, brought into the box.
 pub struct ParticleSnapshot {
     input: Arc<dyn ParticleInput>,
-    plan: MeshPlan,
+    plan: BoxPlan,
     header: Header,
     has_units: bool,
     /// Whether the mesh has checked each particle.
     is_checked: bool,
-    /// Species, rows, and the ID of row 0 of the species where the input has no IDs.
-    pieces: Vec<(usize, Range<u64>, Option<u64>)>,
+    /// Rows, and what is added to the identities that the input gives.
+    pieces: Vec<(RowRange, u64)>,
 }
 
 impl ParticleSnapshot {
@@ -37,13 +37,10 @@ impl ParticleSnapshot {
     ///
     /// # Errors
     /// When `config` does not suit the input.
-    pub fn new(
-        input: Box<dyn ParticleInput>,
-        config: &ParticleMeshConfig,
-    ) -> Result<Self, ParticleMeshError> {
+    pub fn new(input: Box<dyn ParticleInput>, config: &ParticleMeshConfig) -> Result<Self, BoxError> {
         let about = input.about();
-        let plan = MeshPlan::new(about, config)?;
-        let pieces = pieces(input.as_ref(), &plan.species);
+        let plan = BoxPlan::new(about, &config.kinds, config.side)?;
+        let pieces = pieces(input.as_ref(), &plan.taken);
         let header = Header {
             format: about.format,
             number: None,
@@ -73,7 +70,7 @@ impl ParticleSnapshot {
     /// # Errors
     /// With the kind of the first species that has particles but no velocities.
     pub fn check_velocities(&self, request: &BoundRequest) -> Result<(), RunError> {
-        let species = self.plan.species.iter().map(|s| &self.input.about().species[*s]);
+        let species = self.plan.taken.species(self.input.about());
         match species.into_iter().find(|s| s.n > 0 && !s.has_velocities) {
             Some(s) if request.unbind => Err(RunError::NoVelocities { kind: s.name.clone() }),
             _ => Ok(()),
@@ -87,22 +84,21 @@ impl ParticleSnapshot {
     }
 
     fn read(&self, piece: usize) -> ReadResult<ParticleBlock> {
-        let (species, rows, first_id) = &self.pieces[piece];
+        let (range, first_id) = &self.pieces[piece];
+        let species = &self.input.about().species[range.species];
         let mut columns = Columns {
-            position: Positions::with_capacity(self.plan.double, 0),
+            position: Positions::with_capacity(self.plan.taken.is_double, 0),
             mass: Some(Vec::new()),
             id: Some(Vec::new()),
-            kind: self.plan.mixed.then(Vec::new),
-            velocity: self.input.about().species[*species].has_velocities.then(Vec::new),
+            kind: self.plan.taken.is_mixed.then(Vec::new),
+            velocity: species.has_velocities.then(Vec::new),
             density: None,
         };
-        self.input.read(*species, rows.clone(), &mut columns)?;
+        self.input.read(range.species, range.rows.clone(), &mut columns)?;
         if !self.is_checked {
-            let ranges = [RowRange { species: *species, rows: rows.clone() }];
-            let has_weights = self.input.about().species[*species].has_weights;
-            let masses = if has_weights { particle_check::FINITE } else { particle_check::MASSES };
-            let sides = Some([self.plan.side; 3]);
-            particle_check::check(self.input.as_ref(), &columns, &ranges, &masses, sides)?;
+            let ranges = std::slice::from_ref(range);
+            let masses = if species.has_weights { FINITE } else { MASSES };
+            check::check(self.input.as_ref(), &columns, ranges, &masses, Some([self.plan.side; 3]))?;
         }
         let is_taken = |i: usize| columns.kind.as_ref().is_none_or(|kinds| self.plan.takes(kinds[i]));
         let is_inside =
@@ -112,8 +108,7 @@ impl ParticleSnapshot {
         let mass = columns.mass.expect("masses were asked for");
         let id = columns.id.expect("IDs were asked for");
         let velocity = |i: &usize| columns.velocity.as_ref().map_or([0.0; 3], |list| list[*i].map(f64::from));
-        let kind_of_all = self.input.about().species[*species].kind;
-        let kind = |i: usize| columns.kind.as_ref().map(|kinds| kinds[i]).or(kind_of_all);
+        let kind = |i: usize| columns.kind.as_ref().map(|kinds| kinds[i]).or(species.kind);
         let family = |i: &usize| kind(*i).map_or(Family::Other, family_of);
         let position = |i: &usize| columns.position.get(*i).map(|x| fold(x, self.plan.side));
         Ok(ParticleBlock {
@@ -121,24 +116,20 @@ impl ParticleSnapshot {
             position: wanted.iter().map(position).collect(),
             velocity: wanted.iter().map(velocity).collect(),
             mass: wanted.iter().map(|i| mass[*i]).collect(),
-            // With IDs of its own, the input needs no first one.
-            id: wanted.iter().map(|i| (first_id.unwrap_or(0) + id[*i]).cast_signed()).collect(),
+            id: wanted.iter().map(|i| (first_id + id[*i]).cast_signed()).collect(),
             family: wanted.iter().map(family).collect(),
         })
     }
 }
 
-/// Species, rows and first identities of the pieces of some species.
-fn pieces(input: &dyn ParticleInput, species: &[usize]) -> Vec<(usize, Range<u64>, Option<u64>)> {
+/// Rows of the pieces of some species, and what is added to their identities.
+fn pieces(input: &dyn ParticleInput, taken: &TakenSpecies) -> Vec<(RowRange, u64)> {
     let mut pieces = Vec::new();
-    let mut before = 0;
-    for s in species {
-        let species = &input.about().species[*s];
-        let step = if input.rows_at_a_time() == u64::MAX { species.n } else { PIECE };
-        let first_id = (!species.has_ids).then_some(before);
-        let rows = (0..species.n).step_by(step.max(1) as usize);
-        pieces.extend(rows.map(|row| (*s, row..(row + step).min(species.n), first_id)));
-        before += species.n;
+    for (species, first_id) in taken.list.iter().zip(&taken.first_ids) {
+        let n = input.about().species[*species].n;
+        let step = if input.rows_at_a_time() == u64::MAX { n } else { PIECE };
+        let range = |row| RowRange { species: *species, rows: row..(row + step).min(n) };
+        pieces.extend((0..n).step_by(step.max(1) as usize).map(|row| (range(row), *first_id)));
     }
     pieces
 }
@@ -154,20 +145,10 @@ fn dark_kinds(species: &[Species]) -> [bool; N_KINDS] {
     std::array::from_fn(|kind| is_dark(kind as u8))
 }
 
-fn family_of(kind: u8) -> Family {
-    match kind {
-        GAS => Family::Gas,
-        DARK_MATTER => Family::DarkMatter,
-        STAR => Family::Star,
-        _ => Family::Other,
-    }
-}
-
 impl ParticleSnapshot {
     /// A lower bound of the bytes that one of `n_processes` processes needs for a mesh of these particles.
     pub fn least_memory(&self, config: &ParticleMeshConfig, n_processes: usize, n_workers: usize) -> u64 {
-        let species = &self.input.about().species;
-        let n = self.plan.species.iter().map(|s| species[*s].n).sum();
+        let n = self.plan.taken.n(self.input.about());
         least_memory(config, &self.plan, n, n_processes, n_workers)
     }
 }
@@ -198,7 +179,7 @@ impl Snapshot for ParticleSnapshot {
     /// That of all its kinds of the family, where they have one in common.
     fn softening(&self, family: Family) -> Option<f64> {
         let about = self.input.about();
-        let kinds = self.plan.species.iter().filter_map(|species| about.species[*species].kind);
+        let kinds = self.plan.taken.species(about).into_iter().filter_map(|species| species.kind);
         let of_family = kinds.filter(|kind| family_of(*kind) == family);
         let mut lengths = of_family.map(|kind| about.softening[usize::from(kind)]);
         let first = lengths.next()??;
@@ -214,23 +195,23 @@ impl Snapshot for ParticleSnapshot {
             is_dark(species)
                 && species.n > 0
                 && species.mass != MassOf::Unknown
-                && !self.plan.species.contains(s)
+                && !self.plan.taken.list.contains(s)
         };
         let species: Vec<usize> = (0..all.len()).filter(is_left_out).collect();
         if species.is_empty() {
             return None;
         }
-        let pieces = pieces(self.input.as_ref(), &species);
+        let taken = TakenSpecies::new(self.input.about(), species, 0);
+        let pieces = pieces(self.input.as_ref(), &taken);
         let header = Header { n_pieces: pieces.len(), ..self.header.clone() };
-        let double = species.iter().any(|s| all[*s].is_double);
-        let plan = MeshPlan { species, kinds, mixed: false, double, mass: None, ..self.plan.clone() };
+        let plan = BoxPlan { taken, kinds, mass: None, ..self.plan };
         let (input, has_units) = (self.input.clone(), self.has_units);
         Some(Box::new(Self { input, plan, header, has_units, is_checked: false, pieces }))
     }
 
     fn place_of(&self, piece: usize, _field: Option<&str>) -> PathBuf {
-        let (species, rows, _) = &self.pieces[piece];
-        self.input.place_of(*species, rows.start).0
+        let (range, _) = &self.pieces[piece];
+        self.input.place_of(range.species, range.rows.start).0
     }
 
     fn count_octs(&self, _piece: usize) -> ReadResult<Vec<u64>> {
@@ -238,8 +219,8 @@ impl Snapshot for ParticleSnapshot {
     }
 
     fn count_particles(&self, piece: usize) -> ReadResult<u64> {
-        match self.plan.mixed {
-            false => Ok(self.pieces[piece].1.end - self.pieces[piece].1.start),
+        match self.plan.taken.is_mixed {
+            false => Ok(self.pieces[piece].0.n()),
             true => Ok(self.read(piece)?.id.len() as u64),
         }
     }

@@ -3,7 +3,7 @@
 use super::roots::{Roots, unit};
 use crate::chunks::carve;
 use crate::executor::{Executor, ScratchPool};
-use crate::fof::Masses;
+use crate::particles::Masses;
 use crate::partition::deliver;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};

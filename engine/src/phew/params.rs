@@ -3,7 +3,7 @@
 pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes};
 use crate::density::LeafValues;
 use crate::error::RunError;
-pub use crate::particle_mesh::DensityUnit;
+pub use crate::particles::DensityUnit;
 use crate::partition::Weights;
 use crate::phew::selection::Selection;
 use inselberg_io::params::{ParamError, assign};

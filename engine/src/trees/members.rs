@@ -3,6 +3,7 @@
 //! Rows are read in blocks. Those of a block leave for their ranks before the next one is read, so a rank holds its sorted
 //! entries and one block. Entries are sorted in place.
 
+use crate::particles::MemberType;
 use crate::trees::error::TreeError;
 use crate::trees::input::{MemberSource, MemberSpan, OutputObjects};
 use bytemuck::{Pod, Zeroable};
@@ -19,8 +20,8 @@ const BLOCK: u64 = 1 << 16;
 /// A list grows by this part when it is full, so that so little of it is empty.
 const GROWTH: usize = 8;
 
-/// Numbers of types of collisionless members.
-const COLLISIONLESS: [u8; 2] = [1, 4];
+/// Types of collisionless members.
+const COLLISIONLESS: [u8; 2] = [MemberType::DarkMatter as u8, MemberType::Stars as u8];
 
 /// An entry, sorted by identity.
 #[derive(Clone, Copy, Pod, Zeroable)]

@@ -40,8 +40,8 @@ pub mod units;
 mod viewers;
 mod writers;
 
-pub use crate::dimension::Dimension;
 pub use crate::attribute::Attribute;
+pub use crate::dimension::Dimension;
 pub use crate::staging::{Staged, WriteError, WriteResult};
 pub use consistent_trees::stage_consistent_trees;
 pub use ecsv::stage_ecsv;

@@ -3,9 +3,9 @@
 use crate::bound::candidates::{ClumpParticle, HaloMember};
 use crate::bound::error::BoundError;
 use crate::bound::frame::HaloFrame;
-use crate::bound::member_type::MemberType;
 use crate::bound::rank_slices::RankSlices;
 use crate::bound::unbind::Unbinder;
+use crate::particles::MemberType;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::slices::{SortOrder, block_starts};
 use inselberg_kernels::bound::{HaloBounds, HaloMembers, MemberColumns, MemberError};

@@ -17,7 +17,8 @@ use crate::fof::config::FofConfig;
 use crate::fof::plan::ReadPlan;
 use crate::fof::run_error::FofRunError;
 use crate::fof::tables::Numbering;
-use crate::fof::types::{FoundGroups, Groups, LinkingRules, RowRange};
+use crate::fof::types::{FoundGroups, Groups, LinkingRules};
+use crate::particles::RowRange;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{PartTable, Table};
@@ -59,8 +60,8 @@ pub fn check(about: &ParticleHeader, config: &FofConfig, plan: &ReadPlan) -> Res
         return Err(FofRunError::PotentialOfRamses);
     }
     if config.bound.unbind {
-        let mut species = plan.species.iter().map(|s| &about.species[*s]);
-        if let Some(without) = species.find(|s| s.n > 0 && !s.has_velocities) {
+        let species = plan.taken.species(about);
+        if let Some(without) = species.into_iter().find(|s| s.n > 0 && !s.has_velocities) {
             return Err(FofRunError::NoVelocities { name: without.name.clone() });
         }
     }

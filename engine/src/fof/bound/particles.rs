@@ -3,14 +3,12 @@
 use super::SearchedInput;
 use super::space;
 use crate::bound::{CandidateParticles, ClumpParticle, PointMass};
-use crate::fof::bounds::Bounds;
-use crate::fof::load::{read as read_rows, reserve};
-use crate::fof::particle_check::{self, FINITE, MASSES};
 use crate::fof::run_error::FofRunError;
-use crate::fof::types::{GroupIds, Positions, RowRange};
+use crate::fof::types::GroupIds;
+use crate::particles::check::{self, FINITE, MASSES};
+use crate::particles::{Bounds, Positions, RowRange, TakenSpecies, read_rows, rows_of_rank};
 use crate::progress::Observer;
 use inselberg_comm::Comm;
-use inselberg_comm::agree::share_of_rank;
 use inselberg_io::ReadResult;
 use inselberg_io::particles::{Columns, N_KINDS};
 use inselberg_kernels::props::combine::SizedBox;
@@ -65,22 +63,16 @@ pub fn read(
 
 /// The ranges of the search, and with them those of all other species.
 fn rows_to_read(of: &SearchedInput, with_all: bool, comm: &Comm) -> Vec<RowsToRead> {
-    let species = &of.input.about().species;
+    let (about, taken) = (of.input.about(), &of.plan.taken);
     let (mut label, mut list) = (0, Vec::new());
-    for (range, first) in of.ranges.iter().zip(&of.plan.firsts) {
-        let first_id = if of.plan.wants.ids { 0 } else { *first };
-        list.push(RowsToRead { range: range.clone(), first_id, first_label: Some(label) });
-        label += (range.rows.end - range.rows.start) as usize;
+    for (range, first_id) in of.ranges.iter().zip(&taken.first_ids) {
+        list.push(RowsToRead { range: range.clone(), first_id: *first_id, first_label: Some(label) });
+        label += range.n() as usize;
     }
-    let mut first_id: u64 = of.plan.species.iter().map(|s| species[*s].n).sum();
-    let others = (0..species.len()).filter(|s| with_all && !of.plan.species.contains(s));
-    for s in others {
-        let rows = share_of_rank(species[s].n, comm.rank(), comm.n_ranks());
-        let range = RowRange { species: s, rows };
-        let first_id_here = if species[s].has_ids { 0 } else { first_id };
-        list.push(RowsToRead { range, first_id: first_id_here, first_label: None });
-        first_id += species[s].n;
-    }
+    let others = (0..about.species.len()).filter(|s| with_all && !taken.list.contains(s)).collect();
+    let others = TakenSpecies::new(about, others, taken.n(about));
+    let of_others = rows_of_rank(about, &others.list, comm).into_iter().zip(others.first_ids);
+    list.extend(of_others.map(|(range, first_id)| RowsToRead { range, first_id, first_label: None }));
     list
 }
 
@@ -89,7 +81,7 @@ fn columns(of: &SearchedInput, rows: &RowsToRead, observer: &dyn Observer) -> Re
     let (input, range) = (of.input, &rows.range);
     let has_velocities = of.config.bound.unbind && rows.first_label.is_some();
     let mut columns = Columns {
-        position: Positions::with_capacity(of.plan.wants.double, 0),
+        position: Positions::with_capacity(of.plan.taken.is_double, 0),
         mass: Some(Vec::new()),
         id: Some(Vec::new()),
         kind: input.about().species[range.species].is_mixed().then(Vec::new),
@@ -97,17 +89,16 @@ fn columns(of: &SearchedInput, rows: &RowsToRead, observer: &dyn Observer) -> Re
         density: None,
     };
     let ranges = std::slice::from_ref(range);
-    reserve(input, ranges, &mut columns)?;
-    read_rows(input, range, &mut columns, observer)?;
+    read_rows(input, ranges, &mut columns, observer)?;
     // Weighted neutrinos are points of spheres alone.
     let is_weighted = rows.first_label.is_none() && input.about().species[range.species].has_weights;
     let masses = if is_weighted { FINITE } else { MASSES };
-    particle_check::check(input, &columns, ranges, &masses, of.rules.sides)?;
+    check::check(input, &columns, ranges, &masses, of.rules.sides)?;
     if !is_weighted {
-        particle_check::check_have_mass(input, &columns, ranges, |kind| usize::from(kind) < N_KINDS)?;
+        check::check_have_mass(input, &columns, ranges, |kind| usize::from(kind) < N_KINDS)?;
     }
     if let Some(sides) = of.rules.sides {
-        particle_check::wrap(&mut columns.position, sides);
+        check::wrap(&mut columns.position, sides);
     }
     Ok(columns)
 }

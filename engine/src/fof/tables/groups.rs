@@ -2,7 +2,8 @@
 
 use crate::fof::config::FofConfig;
 use crate::fof::run_error::FofRunError;
-use crate::fof::types::{GroupIds, Groups, RowRange};
+use crate::fof::types::{GroupIds, Groups};
+use crate::particles::RowRange;
 use crate::tables::{column, in_order};
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Dimension, PartTable, RowRun, Table, TableColumn, Values};
@@ -143,7 +144,7 @@ pub fn group_ids_tables(
     let mut first = 0;
     let mut tables = Vec::new();
     for range in ranges {
-        let n = (range.rows.end - range.rows.start) as usize;
+        let n = range.n() as usize;
         let values = (first..first + n).into_par_iter().map(|i| ids.id(group_of.get(i))).collect();
         let species = &about.species[range.species];
         let columns =

@@ -1,6 +1,7 @@
 //! The attributes of a catalogue about its unbinding.
 
-use crate::bound::{BoundRequest, MemberType, PotentialChoice, text_of};
+use crate::bound::{BoundRequest, PotentialChoice};
+use crate::particles::{MemberType, text_of};
 use crate::phew::bound::gas::GasCells;
 use crate::phew::bound::input::BoundInput;
 use crate::tables::AttributeList;

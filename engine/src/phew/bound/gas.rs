@@ -6,8 +6,9 @@
 //!
 //! RAMSES stores the magnetic field at the faces of a cell. At the centre each component is the mean of those of two faces.
 
-use crate::bound::{BoundRequest, ClumpParticle, HaloMember, MemberType, PointMass};
+use crate::bound::{BoundRequest, ClumpParticle, HaloMember, PointMass};
 use crate::error::RunError;
+use crate::particles::MemberType;
 use crate::partition::{for_each_oct_block, to_leaf_owners};
 use crate::phew::bound::input::BoundInput;
 use crate::phew::bound::leaf_rows::LeafRows;

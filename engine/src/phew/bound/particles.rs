@@ -1,7 +1,8 @@
 //! The particles in clumps: read, and put into the clump of their leaf.
 
-use crate::bound::{BoundRequest, CandidateParticles, ClumpParticle, MemberType, PointMass};
+use crate::bound::{BoundRequest, CandidateParticles, ClumpParticle, PointMass};
 use crate::error::RunError;
+use crate::particles::MemberType;
 use crate::partition::for_each_particle_block;
 use crate::phew::bound::attributes::softening;
 use crate::phew::bound::input::BoundInput;

@@ -1,6 +1,7 @@
 //! The types of the members of clumps.
 
 use inselberg_io::Family;
+use inselberg_io::particles::{DARK_MATTER, GAS, STAR};
 use inselberg_kernels::bound::SourceTypes;
 
 /// The type of a member of a clump: a particle or a gas cell. Numbers are those of Gadget and SWIFT.
@@ -60,6 +61,16 @@ impl MemberType {
     /// Its place in [`Self::ALL`].
     pub(crate) fn place(self) -> usize {
         Self::ALL.iter().position(|member_type| *member_type == self).expect("all types are listed")
+    }
+}
+
+/// The family of the particles of a kind.
+pub fn family_of(kind: u8) -> Family {
+    match kind {
+        GAS => Family::Gas,
+        DARK_MATTER => Family::DarkMatter,
+        STAR => Family::Star,
+        _ => Family::Other,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The bounding box of particles.
 
-use super::Positions;
 use inselberg_comm::{Comm, CommError};
+use inselberg_io::particles::Positions;
 use inselberg_kernels::fof::record::Real;
 use rayon::prelude::*;
 
@@ -50,9 +50,19 @@ impl Bounds {
         Ok(Self { low: [-all[3], -all[4], -all[5]], high: [all[0], all[1], all[2]], ..self })
     }
 
+    /// The extent along an axis.
+    pub fn extent(&self, axis: usize) -> f64 {
+        self.high[axis] - self.low[axis]
+    }
+
     /// The greatest extent along an axis.
     pub fn widest(&self) -> f64 {
-        (0..3).map(|a| self.high[a] - self.low[a]).fold(0.0, f64::max)
+        (0..3).map(|axis| self.extent(axis)).fold(0.0, f64::max)
+    }
+
+    /// The middle between the ends.
+    pub fn middle(&self) -> [f64; 3] {
+        [0, 1, 2].map(|axis| (self.high[axis] + self.low[axis]) / 2.0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Are the values of each particle that was read valid?
 
-use crate::fof::types::RowRange;
+use super::rows::RowRange;
 use inselberg_io::particles::{Columns, EXPECTED_MASS, ParticleInput, Positions, SINK};
 use inselberg_io::{ReadError, ReadResult};
 use inselberg_kernels::simd::are_within;
@@ -57,6 +57,11 @@ fn around_box(side: f64) -> Range<f64> {
     -side..2.0 * side
 }
 
+/// Whether a place is in the box or at most one side outside.
+pub fn is_around_box(at: [f64; 3], sides: [f64; 3]) -> bool {
+    (0..3).all(|axis| around_box(sides[axis]).contains(&at[axis]))
+}
+
 /// Whether no particle has a [`problem`].
 fn are_valid(columns: &Columns, in_range: &Range<f64>, sides: Option<[f64; 3]>) -> bool {
     let masses = columns.mass.as_deref().map_or(&[][..], |mass| mass.as_chunks().0);
@@ -92,7 +97,7 @@ pub fn check_each(
 ) -> ReadResult<()> {
     let mut first = 0;
     for range in ranges {
-        let n = (range.rows.end - range.rows.start) as usize;
+        let n = range.n() as usize;
         let bad = (first..first + n).into_par_iter().find_first(|i| problem(*i).is_some());
         if let Some(i) = bad {
             let (path, place) = input.place_of(range.species, range.rows.start + (i - first) as u64);
@@ -115,9 +120,7 @@ fn problem(
     if !at.iter().all(|x| x.is_finite()) {
         return Some((format!("position {at:?}"), "finite numbers".into()));
     }
-    if let Some(sides) = sides
-        && !(0..3).all(|a| around_box(sides[a]).contains(&at[a]))
-    {
+    if let Some(sides) = sides.filter(|sides| !is_around_box(at, *sides)) {
         return Some((format!("position {at:?} is far outside the box"), format!("a box of {sides:?}")));
     }
     if let Some(mass) = columns.mass.as_ref().map(|mass| mass[i])
