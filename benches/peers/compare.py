@@ -101,7 +101,7 @@ def run_inselberg(program, path, side, length, periodic):
         before = os.times()
         said = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
         after = os.times()
-    apart = sum(stage["seconds"] for stage in said["stages"] if stage["name"] in ("read", "write"))
+    apart = sum(stage["seconds"] for stage in said["stages"] if stage["name"] in ("reading", "write"))
     used = after.children_user + after.children_system - before.children_user - before.children_system
     totals = said["totals"]
     found = totals["groups"], totals["largest_group"], totals["in_groups"]

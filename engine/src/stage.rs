@@ -4,6 +4,57 @@ use crate::progress::Observer;
 use inselberg_comm::Comm;
 use std::cell::Cell;
 
+/// All stages, and what is done in each. A step has this name in every command: in progress, summaries, traces, messages of the
+/// watchdog and scaling studies.
+pub const STAGES: [(&str, &str); 40] = [
+    ("headers", "the headers of several catalogues are read"),
+    ("reading", "cells or particles are read and checked"),
+    ("particles", "particles are read once more, to count those of a region"),
+    ("checks", "particles are checked over all ranks, such as for IDs that occur twice"),
+    ("domains", "cells or particles move to the ranks that own their places"),
+    ("ghosts", "ranks get copies of what is near their border"),
+    ("mesh", "a mesh is made"),
+    ("density", "particles are deposited"),
+    ("field", "the leaves of a mesh from particles become the parts of the ranks"),
+    ("neighbours", "the neighbours of particles, and densities from them"),
+    ("links", "links between test particles"),
+    ("test cells", "leaves above the density threshold"),
+    ("ascent", "the densest neighbour of each test cell or particle"),
+    ("labels", "the peak or group of each cell or particle"),
+    ("saddles", "contacts of patches"),
+    ("sums", "masses and moments of patches"),
+    ("forest", "the merge tree; `forest 1`, `forest 2`, ... are steps of it over ranks"),
+    ("positions", "positions of peaks"),
+    ("hierarchy", "clumps, haloes and their levels, or voids and zones"),
+    ("ranking", "peaks in the order of their densities"),
+    ("walls", "walls between zones"),
+    ("sorting", "particles into the order of the search for friends"),
+    ("linking", "friends"),
+    ("groups", "components over ranks, and their numbers"),
+    ("properties", "properties of groups"),
+    ("results", "groups of particles back to the ranks that read them"),
+    ("members", "members of objects are read, and brought to where they are needed"),
+    ("gas cells", "gas cells of haloes are read"),
+    ("borders", "which clumps touch"),
+    ("haloes to ranks", "haloes are divided among ranks"),
+    ("unbinding", "which members gravity holds"),
+    ("spheres", "spheres of given mean density"),
+    ("gas clumps", "the gas of clumps"),
+    ("matching", "objects of one output in the next one"),
+    ("tables", "tables of the catalogue"),
+    ("lists", "tables on rank 0, for other formats"),
+    ("write", "files are written"),
+    ("viewers", "files for viewers"),
+    ("picture", "pixels of pictures"),
+    ("trace", "tasks and messages of all ranks, for the trace"),
+];
+
+/// Whether a name is one of [`STAGES`], or a numbered step of one.
+fn is_listed(name: &str) -> bool {
+    let step = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+    STAGES.iter().any(|(listed, _)| *listed == step)
+}
+
 /// A stage of a run, which ends when this guard is dropped.
 ///
 /// The communicator names it in errors of the watchdog and counts traffic for it; the observer times it and shows its
@@ -29,6 +80,7 @@ impl<'a> Stage<'a> {
 
     /// Names messages that are exchanged during an outer stage. The outer stage includes their time.
     pub fn within(name: &'static str, comm: &'a Comm) -> Self {
+        debug_assert!(is_listed(name), "the stage `{name}` is not in STAGES");
         let outer = comm.stage();
         comm.at(name);
         Self { comm, observer: None, name, outer, n: Cell::new(0) }

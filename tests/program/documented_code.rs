@@ -187,3 +187,9 @@ fn a_link_to_nothing_is_found() {
     assert!(broken(&page, "no-such-page.md").is_some());
     assert_eq!(links("[a](x.md) `b`\n```\n[c](y.md)\n```\n[d](https://e)"), ["x.md"]);
 }
+
+#[test]
+fn the_table_of_stages_is_that_of_the_library() {
+    let rows = table(&read(&root().join("docs/scaling.md")), "| stage | what is done |");
+    assert_eq!(rows, inselberg::stage::STAGES.map(|(name, what)| [name, what].map(String::from).to_vec()));
+}

@@ -6,8 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Stages that the model leaves out: files are read and written by a file system, not by a network.
-const NOT_MODELLED: [&str; 8] =
-    ["other", "reading", "read", "write", "catalogue", "lists", "picture", "results"];
+const NOT_MODELLED: [&str; 6] = ["other", "reading", "write", "lists", "picture", "results"];
 
 /// A number of ranks, modelled.
 #[derive(Debug, Clone, PartialEq, Serialize)]

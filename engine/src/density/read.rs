@@ -34,7 +34,7 @@ pub fn read_field(
     if matches!(source, DensitySource::Cells(_)) {
         return Ok(field);
     }
-    let stage = Stage::begin("particles", pieces, comm, observer);
+    let stage = Stage::begin("reading", pieces, comm, observer);
     let particles = read_particles(snapshot, source.deposited(), observer)?;
     stage.count(particles.mass.len() as u64);
     drop(stage);

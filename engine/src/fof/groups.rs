@@ -27,7 +27,7 @@ pub fn find_groups(
     let observer = executor.observer();
     check::rules(rules)?;
     let n = particles.len() as u64;
-    let spread = Stage::run("particles", n, comm, observer, || {
+    let spread = Stage::run("checks", n, comm, observer, || {
         let spread = Bounds::from_positions(&particles.position);
         check::particles(&particles, rules.sides, &spread)?;
         if !rules.allow_duplicate_ids {

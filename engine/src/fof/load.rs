@@ -32,7 +32,7 @@ pub fn load(
     observer: &dyn Observer,
 ) -> Result<LoadedParticles, FofRunError> {
     let ranges = rows_of_rank(input.about(), &plan.taken.list, comm);
-    let stage = Stage::begin("read", n_rows(&ranges), comm, observer);
+    let stage = Stage::begin("reading", n_rows(&ranges), comm, observer);
     let mut columns = wanted(plan);
     read_rows(input, &ranges, &mut columns, observer)?;
     check::check(input, &columns, &ranges, &check::MASSES, plan.sides)?;

@@ -144,7 +144,7 @@ pub fn build(
     let (threshold, of_threshold) = threshold_unit(input.about(), mean_density);
     let (side, heaviest) = (plan.side, mass.heaviest);
     let units = GraphUnits { side, heaviest, mean_density, threshold, of_threshold };
-    let own = Stage::run("particles", n_read as u64, comm, observer, || {
+    let own = Stage::run("domains", n_read as u64, comm, observer, || {
         OwnParticles::new(loaded, units, plan.periodic, comm)
     })?;
     let n_own = own.particles.len() as u64;

@@ -160,12 +160,12 @@ impl RootDeposits {
         let n = position.len() as u64;
         let observer = executor.observer();
         let mut found = if comm.n_ranks() == 1 {
-            let roots = Stage::run("particles", n, comm, observer, || {
+            let roots = Stage::run("domains", n, comm, observer, || {
                 roots::gather(self, position, mass, None, comm.rank())
             })?;
             self.test_cells(roots, comm, executor)?
         } else {
-            let roots = Stage::run("particles", n, comm, observer, || {
+            let roots = Stage::run("domains", n, comm, observer, || {
                 let (position, mass, owners) = roots::migrate(self, position, mass, comm)?;
                 let unit = RootDeposits { side: 1.0, ..*self };
                 roots::gather(&unit, position, mass, Some(owners), comm.rank())

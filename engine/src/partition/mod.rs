@@ -128,7 +128,7 @@ fn load_shared(
             let held = read_held(snapshot, &of_leaves, comm, observer)?;
             let by_leaves = (CellSet::WholeOctree, Weights::Leaves);
             let mut part = decompose(domain(snapshot), held, &of_leaves, by_leaves, comm, observer)?;
-            let stage = Stage::begin("particles", snapshot.header().n_pieces as u64, comm, observer);
+            let stage = Stage::begin("reading", snapshot.header().n_pieces as u64, comm, observer);
             let particles = read_particles(snapshot, source.deposited(), comm, observer)?;
             let n = particles.iter().map(|p| p.mass.len() as u64).sum();
             stage.count(n);

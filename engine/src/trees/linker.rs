@@ -138,7 +138,7 @@ impl TreeLinker {
         reading.count(members.n_rows);
         drop(reading);
         let n_objects = objects.n_objects;
-        let linking = Stage::begin("links", n_objects, comm, observer);
+        let linking = Stage::begin("matching", n_objects, comm, observer);
         let found = self.compare(&members, comm)?;
         let waiting = match facts {
             Some(facts) => self.advance(facts, objects.properties, &members, &found),
