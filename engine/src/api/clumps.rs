@@ -8,18 +8,18 @@ use crate::api::session::Shared;
 use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
 use crate::phew::balance::Balance;
-use crate::phew::below_zero::ValueLift;
+use crate::phew::below_zero::SearchThresholds;
 use crate::phew::defaults::ThresholdsInForce;
-use crate::phew::hierarchy::{Structures, structures};
+use crate::phew::hierarchy::Structures;
 use crate::phew::image;
 use crate::phew::params::ThresholdUnits;
 use crate::phew::peaks::Peaks;
-use crate::phew::recut::cut_attributes;
-use crate::phew::run::{ChosenField, structure_tables};
+use crate::phew::recut::cut_again;
+use crate::phew::run::ChosenField;
 use crate::phew::tables::PatchIds;
 use crate::projection::{DensityMap, KeptLeaves, MapBox, Projection, View};
 use crate::tables::input_notes_of;
-use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
 use inselberg_io::params::InputScale;
 use inselberg_io::staging::Staged;
@@ -388,26 +388,14 @@ impl CutResult {
             let message = "a new cut has a significance; expected none where no particles make the density";
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
-        let (given, rules) = (params.thresholds().in_code_units(self.units), params.rules);
-        let lift = ValueLift::for_threshold(given.density);
-        let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));
-        let mut found = structures(&self.peaks, &thresholds, rules, params.bound.central, comm)?;
-        let mut tables = structure_tables(&self.peaks, &found, rules, thresholds.persistence, comm)?;
-        let local = [found.clumps.len() as u64, found.haloes.len() as u64];
-        let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;
-        let totals = [totals[0], totals[1], found.max_level];
-        let mut attributes = cut_attributes(&self.catalogue.attributes, &given, totals);
-        params.in_force(self.units.of).update(&mut attributes);
-        image::complete(&attributes, tables.iter_mut().map(|part| &mut part.table));
+        let search = SearchThresholds::new(params.thresholds().in_code_units(self.units));
+        let by = (params.rules, params.bound.central);
+        let (mut catalogue, found) = cut_again(&self.peaks, &search, by, &self.catalogue.attributes, comm)?;
+        params.in_force(self.units.of).update(&mut catalogue.attributes);
         let labels = match &self.patches {
             Some(patches) => ClumpLabels::new(patches, PatchIds::new(&patches.known, &found, comm)?, comm)?,
             None => ClumpLabels::default(),
         };
-        let mut catalogue = CataloguePart { attributes, tables };
-        if let Some(lift) = lift {
-            lift.lower_catalogue(&mut catalogue, &given);
-            lift.lower_structures(&mut found);
-        }
         Ok(Self {
             catalogue,
             structures: found,

@@ -9,7 +9,7 @@ use crate::api::session::Session;
 use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind, RunError};
 use crate::partition::{Division, LocalField};
-use crate::phew::below_zero::ValueLift;
+use crate::phew::below_zero::SearchThresholds;
 use crate::phew::params::ThresholdUnits;
 use crate::phew::run::{FieldRun, FieldSource, FoundStructures};
 use crate::phew::tables::{PatchIds, cells_table};
@@ -39,10 +39,8 @@ pub(crate) fn find(
     session.check_same("geometry and parameters", &(&*cells.geometry, params, fields.kinds()))?;
     let Session { comm, executor, meshes } = session;
     check_fields(cells, fields, params)?;
-    let given = params.thresholds();
-    let lift = ValueLift::for_threshold(given.density);
-    let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));
-    let lifted = lift.map(|lift| lift.column(&fields.density));
+    let search = SearchThresholds::new(params.thresholds());
+    let (thresholds, lifted) = (search.searched(), search.lifted_column(&fields.density));
     let fields = &lifted.as_ref().map_or(*fields, |lifted| fields.with_lifted(lifted));
     let division = Division { rho: fields.density, threshold: thresholds.density, weights: params.weights };
     let kept = meshes.with_density(cells, division, comm, executor)?;
@@ -56,10 +54,10 @@ pub(crate) fn find(
         central: params.bound.central,
         deposited: None,
     };
-    let found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
+    let mut found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let _tables = Stage::begin("tables", 0, comm, executor.observer());
     let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);
-    let mut densest = comm.all_max(&[densest])?[0];
+    let densest = comm.all_max(&[densest])?[0];
     let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
     let header = cells.geometry.header();
     let source = source(&header, cells, fields.name, leaves.iter().sum(), densest);
@@ -69,14 +67,12 @@ pub(crate) fn find(
         let field = &part.field;
         catalogue.tables.push(cells_table(field, &found.links.own, &found.segmentation, &ids, comm)?);
     }
-    let FoundStructures { segmentation, mut structures, .. } = found;
+    search.lower(&mut catalogue, &mut found.structures);
+    let FoundStructures { segmentation, structures, .. } = found;
     let balance = segmentation.balance;
     let (patches, peaks) = CellPatches::new(kept, cells.len(), segmentation);
-    if let Some(lift) = lift {
-        lift.lower_catalogue(&mut catalogue, &given);
-        lift.lower_found(&mut structures, &mut kept.part.field.rho, &mut densest);
-    }
-    let span = DataSpan::new(&peaks, lift, &catalogue, given.persistence, comm)?;
+    search.lower_values(&mut kept.part.field.rho);
+    let span = DataSpan::new(&peaks, &search, &catalogue, comm)?;
     let projection = project_if(params, &kept.part, comm)?;
     let patches = Arc::new(patches);
     let labels = ClumpLabels::new(&patches, ids, comm)?;
@@ -90,7 +86,7 @@ pub(crate) fn find(
         scale,
         labels,
         coverage: cells.geometry.coverage(&leaves),
-        densest,
+        densest: search.lowered(densest),
         span,
         projection,
         field: None,

@@ -1,6 +1,6 @@
 //! Thresholds far from all data: probably a slip of units or of a digit.
 
-use crate::phew::below_zero::ValueLift;
+use crate::phew::below_zero::SearchThresholds;
 use crate::phew::params::Persistence;
 use crate::phew::peaks::Peaks;
 use inselberg_comm::{Comm, CommError};
@@ -20,16 +20,15 @@ impl DataSpan {
     /// No threshold that may be a slip.
     pub const SOUND: Self = Self { all_above: None, ratios: None };
 
-    /// Collective: the ranges of `peaks` and of the tables of a catalogue. `lift` is that of the densities of
-    /// `peaks`.
+    /// Collective: what `peaks` and the tables of a catalogue show. `peaks` are those of the
+    /// searched values.
     ///
     /// # Errors
     /// When another rank fails.
     pub fn new(
         peaks: &Peaks,
-        lift: Option<ValueLift>,
+        thresholds: &SearchThresholds,
         catalogue: &CataloguePart,
-        persistence: Persistence,
         comm: &Comm,
     ) -> Result<Self, CommError> {
         let count = |wanted: &str| {
@@ -39,13 +38,13 @@ impl DataSpan {
         let n_tests = count("n_test_cells").filter(|n| *n > 0);
         let all_above = match n_tests.is_some() && n_tests == count("n_leaf_cells") {
             true => {
-                let value = |lifted: f64| lift.map_or(lifted, |lift| lift.down(lifted));
-                let least = peaks.patches.iter().map(|patch| value(patch.rho_min));
-                span(least.chain(peaks.tree.rho.iter().map(|rho| value(*rho))), comm)?
+                let of_patches = peaks.patches.iter().map(|patch| patch.rho_min);
+                let values = of_patches.chain(peaks.tree.rho.iter().copied());
+                span(values.map(|value| thresholds.lowered(value)), comm)?
             }
             false => None,
         };
-        let ratios = match persistence {
+        let ratios = match thresholds.given().persistence {
             Persistence::Ratio(ratio) if ratio > 0.0 && ratio < 1.0 => {
                 let clumps =
                     catalogue.tables.iter().map(|part| &part.table).find(|table| table.name == "clumps");

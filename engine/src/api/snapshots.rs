@@ -11,7 +11,6 @@ use crate::api::session::Session;
 use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
-use crate::phew::below_zero::ValueLift;
 use crate::phew::defaults;
 use crate::phew::params::FieldChoice;
 use crate::phew::particle_graph::run_on_graph;
@@ -109,12 +108,9 @@ impl CutResult {
         comm: &Comm,
     ) -> Result<Self, Error> {
         let side = header.boxlen;
-        let PhewOutcome { mut catalogue, part, balance, structures, peaks, units, densest, field, leaves } =
-            found;
+        let PhewOutcome { mut catalogue, part, structures, peaks, thresholds, units, leaves, .. } = found;
         catalogue.attributes.extend(params.in_force(units.of).attributes());
-        let given = params.thresholds();
-        let lift = ValueLift::for_threshold(given.in_code_units(units).density);
-        let span = DataSpan::new(&peaks, lift, &catalogue, given.persistence, comm)?;
+        let span = DataSpan::new(&peaks, &thresholds, &catalogue, comm)?;
         let projection = match &part {
             Some(part) => project_if(params, part, comm)?,
             None => None,
@@ -135,11 +131,11 @@ impl CutResult {
             labels: ClumpLabels::default(),
             // An octree has no gaps; masked cells are not counted as such.
             coverage: 1.0,
-            densest,
+            densest: found.densest,
             span,
             projection,
-            field: Some(field),
-            balance,
+            field: Some(found.field),
+            balance: found.balance,
             kept: kept.map(|kept| Arc::new(kept.at_origin(header.origin))),
         })
     }

@@ -13,9 +13,9 @@ pub struct ChangedSnapshot<'a> {
     /// A further name, under which the field is as in the other snapshot; `None` for none.
     pub unchanged: Option<&'a str>,
     /// Changes the values in this column of a block.
-    pub change: &'a (dyn Fn(usize, &mut OctBlock) + Sync),
+    pub change: Box<dyn Fn(usize, &mut OctBlock) + Send + Sync + 'a>,
     /// Changes a value beyond the walls.
-    pub beyond: &'a (dyn Fn(f64) -> f64 + Sync),
+    pub beyond: Box<dyn Fn(f64) -> f64 + Send + Sync + 'a>,
 }
 
 impl ChangedSnapshot<'_> {

@@ -5,10 +5,10 @@ use crate::error::RunError;
 use crate::executor::Executor;
 use crate::particle_mesh::{MeshUse, ParticleMeshConfig, ParticleSnapshot, grow};
 use crate::partition::{LoadRequest, LocalField, load};
-use crate::phew::below_zero::ValueLift;
+use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound::{GasCells, TestField};
 use crate::phew::changed_snapshot::ChangedSnapshot;
-use crate::phew::params::{DensityUnit, FieldChoice, PhewConfig, ThresholdUnits, Thresholds};
+use crate::phew::params::{DensityUnit, FieldChoice, PhewConfig, ThresholdUnits};
 use crate::phew::prominence::DepositedParticles;
 use crate::phew::selection::Selected;
 use crate::phew::test_fields::TestFields;
@@ -32,7 +32,7 @@ pub struct Input<'a> {
     /// Further columns of the cells.
     pub columns: ExtraColumns,
     /// The thresholds, in code units.
-    pub thresholds: Thresholds,
+    pub thresholds: SearchThresholds,
     /// The units in which the thresholds were given.
     pub units: ThresholdUnits,
     /// Number of leaves on all ranks.
@@ -41,8 +41,6 @@ pub struct Input<'a> {
     pub densest: f64,
     /// The leaves that take part; `None` if all do.
     pub selected: Option<Selected>,
-    /// For a density threshold below 0: the lift of the values, and the thresholds without it.
-    pub lift: Option<(ValueLift, Thresholds)>,
     /// Attributes of a mesh that was built here, and of its particles.
     pub mesh_attributes: Vec<(&'static str, Attribute)>,
     /// All leaves of a mesh that was built here, if they are kept.
@@ -80,21 +78,19 @@ impl<'a> Input<'a> {
             false => DensityUnit::Code,
         };
         let units = ThresholdUnits { density: 1.0, of, mass: mass_unit(snapshot, config.rules, comm)? };
-        let mut thresholds = config.thresholds.in_code_units(units);
-        let lift = ValueLift::for_threshold(thresholds.density).map(|lift| (lift, thresholds));
+        let thresholds = SearchThresholds::new(config.thresholds.in_code_units(units));
         let mut columns = ExtraColumns::new(snapshot, source);
-        if let Some((lift, given)) = &lift {
-            columns.keep_masses(source).ok_or(RunError::NegativeThreshold(given.density))?;
-            thresholds = lift.thresholds(given);
+        if thresholds.are_below_zero() {
+            let refused = RunError::NegativeThreshold(thresholds.given().density);
+            columns.keep_masses(source).ok_or(refused)?;
         }
         let extra_fields = &columns.names();
-        let (threshold, weights) = (thresholds.density, config.weights);
+        let (threshold, weights) = (thresholds.searched().density, config.weights);
         let request = LoadRequest { source, values: config.leaf_values(), threshold, extra_fields, weights };
         let selected = selected(snapshot, config)?;
-        let part = match &lift {
-            None => load_leaves(snapshot, selected.as_ref(), &request, comm, executor)?,
-            Some((lift, _)) => load_lifted(snapshot, *lift, selected.as_ref(), &request, comm, executor)?,
-        };
+        let lifted = source.field().and_then(|field| thresholds.lifted_snapshot(snapshot, field, GIVEN));
+        let searched = lifted.as_ref().map_or(snapshot, |lifted| lifted as &dyn Snapshot);
+        let part = load_leaves(searched, selected.as_ref(), &request, comm, executor)?;
         let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
         let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
         let densest = comm.all_max(&[densest])?[0];
@@ -114,7 +110,6 @@ impl<'a> Input<'a> {
             n_leaves,
             densest,
             selected,
-            lift,
             mesh_attributes: Vec::new(),
             leaves: None,
             deposited,
@@ -125,7 +120,7 @@ impl<'a> Input<'a> {
     /// from particles.
     pub fn test_field(&self) -> Option<TestField<'_>> {
         let FieldInfo { family, name } = &self.field.field;
-        (*family != PARTICLES).then_some(TestField { name, threshold: self.thresholds.density })
+        (*family != PARTICLES).then_some(TestField { name, threshold: self.thresholds.searched().density })
     }
 
     /// Collective: the mesh that particles refine. Density and saddle thresholds of `config`, and a threshold of
@@ -149,10 +144,10 @@ impl<'a> Input<'a> {
         let grown = grow(snapshot.input(), mesh, purpose, comm, executor)?;
         let mass = mass_unit(snapshot, config.rules, comm)?;
         let units = ThresholdUnits { density: grown.mean_density, of: grown.unit, mass };
-        let thresholds = config.thresholds.in_code_units(units);
+        let thresholds = SearchThresholds::new(config.thresholds.in_code_units(units));
         let (selected, mut part) = (selected(snapshot, config)?, grown.part);
         if let Some(selected) = &selected {
-            selected.lower_others(&mut part.field, thresholds.density);
+            selected.lower_others(&mut part.field, thresholds.given().density);
         }
         // For a mesh from particles, all species of the snapshot were deposited.
         let deposited = (config.rules == Rules::Paper).then_some(DepositedParticles {
@@ -177,7 +172,6 @@ impl<'a> Input<'a> {
             n_leaves: grown.n_leaves,
             densest: grown.densest,
             selected,
-            lift: None,
             mesh_attributes,
             leaves: grown.leaves,
             deposited,
@@ -189,24 +183,6 @@ impl<'a> Input<'a> {
 fn selected(snapshot: &dyn Snapshot, config: &PhewConfig) -> Result<Option<Selected>, RunError> {
     let selection = Some(&config.selection).filter(|selection| !selection.is_all());
     selection.map(|selection| selection.in_box(snapshot.header())).transpose()
-}
-
-/// Collective: as [`load_leaves`] with lifted values, except those of [`GIVEN`].
-fn load_lifted(
-    snapshot: &dyn Snapshot,
-    lift: ValueLift,
-    selected: Option<&Selected>,
-    request: &LoadRequest,
-    comm: &Comm,
-    executor: &Executor,
-) -> Result<LocalField, RunError> {
-    let field = request.source.field().expect("only fields of cells are lifted");
-    let change = |column: usize, block: &mut OctBlock| {
-        block.values[column].iter_mut().flatten().for_each(|value| *value = lift.up(*value));
-    };
-    let (change, beyond) = (&change, &|value| lift.up(value));
-    let lifted = ChangedSnapshot { inner: snapshot, field, unchanged: Some(GIVEN), change, beyond };
-    load_leaves(&lifted, selected, request, comm, executor)
 }
 
 /// Collective: as [`load`]; leaves that do not take part have at most the density threshold.
@@ -223,9 +199,13 @@ fn load_leaves(
         // Densities are lowered as they are read, so that ranks share only the leaves that take part.
         DensitySource::Cells(field) => {
             let change = |column: usize, block: &mut OctBlock| selected.lower_in_block(column, block, most);
-            let (change, beyond) = (&change, &|value| value);
-            let inner = snapshot;
-            let lowered = ChangedSnapshot { inner, field, unchanged: None, change, beyond };
+            let lowered = ChangedSnapshot {
+                inner: snapshot,
+                field,
+                unchanged: None,
+                change: Box::new(change),
+                beyond: Box::new(|value| value),
+            };
             load(&lowered, request, comm, executor)
         }
         DensitySource::Particles(_) | DensitySource::Matter(..) => {

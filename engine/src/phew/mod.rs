@@ -31,7 +31,7 @@
 
 pub mod ascent;
 pub mod balance;
-pub(crate) mod below_zero;
+pub mod below_zero;
 mod bound;
 mod changed_snapshot;
 mod contacts;

@@ -8,6 +8,7 @@ use crate::executor::{Executor, ScratchPool};
 use crate::graph::{GraphField, LinkGraph, LinkRun, OwnParticles, ParticleGraph, ParticleGraphConfig, build};
 use crate::particle_mesh::{MeshUse, ParticleSnapshot, grow};
 use crate::phew::balance::Balance;
+use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound::{self, BoundInput};
 use crate::phew::forest::{CellPlaces, PlacedContacts};
 use crate::phew::ghost_labels::{self, Root};
@@ -289,7 +290,8 @@ pub fn run_on_graph(
         }
         false => (None, None),
     };
-    Ok(PhewOutcome { catalogue, part, balance, densest: greatest, field, structures, peaks, units, leaves })
+    let (densest, thresholds) = (greatest, SearchThresholds::new(thresholds));
+    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })
 }
 
 /// Collective: how far each own peak stands out from the shot noise of the particles.

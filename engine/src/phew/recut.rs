@@ -1,19 +1,19 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
-use crate::phew::below_zero::ValueLift;
+use crate::bound::CentralChoice;
+use crate::phew::Rules;
+use crate::phew::below_zero::SearchThresholds;
 use crate::phew::defaults::{THRESHOLD_UNIT, mark_given};
-use crate::phew::hierarchy::structures;
+use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
-use crate::phew::params::set_persistence;
-use crate::phew::params::{DensityUnit, OF_MEMBERS, Thresholds};
-use crate::phew::tables::{
-    MIN_CELLS, RecutError, RecutHeader, SIGNIFICANCE_THRESHOLD, clumps_table, haloes_table, known_properties,
-    read_tree, ties_table, tree_table,
-};
-use inselberg_comm::Comm;
+use crate::phew::params::{DensityUnit, OF_MEMBERS, Thresholds, set_persistence};
+use crate::phew::peaks::Peaks;
+use crate::phew::run::structure_tables;
+use crate::phew::tables::{MIN_CELLS, RecutError, RecutHeader, SIGNIFICANCE_THRESHOLD, read_tree};
+use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::units;
-use inselberg_io::catalogue::{Attribute, Catalogue, RUN_ATTRIBUTES};
+use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, RUN_ATTRIBUTES};
 use inselberg_io::params;
 use inselberg_io::params::{DensityScale, InputScale, Params};
 use inselberg_kernels::phew::persistence::Persistence;
@@ -103,32 +103,41 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     let significance = thresholds.significance.or(header.significance);
     let given =
         Thresholds { density: header.density_threshold, persistence, significance, saddle, mass, min_cells };
-    let lift = ValueLift::for_threshold(given.density);
-    let thresholds = lift.map_or(given, |lift| lift.thresholds(&given));
-    let lifted = lift.map(|lift| lift.lifted_tree(stored));
-    let header = RecutHeader { density_threshold: thresholds.density, ..header };
-    let peaks = read_tree(lifted.as_ref().unwrap_or(stored), &header)?;
+    let search = SearchThresholds::new(given);
+    let header = RecutHeader { density_threshold: search.searched().density, ..header };
+    let peaks = read_tree(&search.lifted_tree(stored), &header)?;
     if thresholds.significance.is_some() && peaks.prominence.is_none() {
         return Err(RecutError::NoSignificance);
     }
-    let found = structures(&peaks, &thresholds, header.rules, header.central, &Comm::solo())?;
-    let totals = [found.clumps.len() as u64, found.haloes.len() as u64, found.max_level];
-    let mut attributes = cut_attributes(&stored.attributes, &given, totals);
-    mark_given(&mut attributes, is_new);
-    let known = known_properties(&peaks, persistence);
-    let mut tables = vec![
-        clumps_table(&found.clumps, known),
-        haloes_table(&found.haloes, known),
-        tree_table(&peaks, &found.peak_rank),
-    ];
-    if !peaks.ties.is_empty() {
-        tables.push(ties_table(&peaks.ties));
-    }
-    image::complete(&attributes, tables.iter_mut());
-    if let Some(lift) = lift {
-        tables.iter_mut().for_each(|table| lift.lower_table(table));
-    }
-    Ok(Catalogue { attributes, tables })
+    let by = (header.rules, header.central);
+    let (mut cut, _) = cut_again(&peaks, &search, by, &stored.attributes, &Comm::solo())?;
+    mark_given(&mut cut.attributes, is_new);
+    let tables = cut.tables.into_iter().map(|part| part.table).collect();
+    Ok(Catalogue { attributes: cut.attributes, tables })
+}
+
+/// Collective: clumps and haloes of the peaks of an earlier run under other thresholds, and their catalogue. Its attributes are
+/// `stored` with new thresholds and totals.
+///
+/// # Errors
+/// When another rank fails.
+pub(crate) fn cut_again(
+    peaks: &Peaks,
+    search: &SearchThresholds,
+    (rules, central): (Rules, CentralChoice),
+    stored: &[(String, Attribute)],
+    comm: &Comm,
+) -> Result<(CataloguePart, Structures), CommError> {
+    let thresholds = search.searched();
+    let mut found = structures(peaks, &thresholds, rules, central, comm)?;
+    let mut tables = structure_tables(peaks, &found, rules, thresholds.persistence, comm)?;
+    let local = [found.clumps.len() as u64, found.haloes.len() as u64];
+    let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;
+    let attributes = cut_attributes(stored, search.given(), [totals[0], totals[1], found.max_level]);
+    image::complete(&attributes, tables.iter_mut().map(|part| &mut part.table));
+    let mut catalogue = CataloguePart { attributes, tables };
+    search.lower(&mut catalogue, &mut found);
+    Ok((catalogue, found))
 }
 
 /// The units of the thresholds of a catalogue.
@@ -148,7 +157,7 @@ fn scale_of(stored: &Catalogue, header: &RecutHeader) -> InputScale {
 }
 
 /// The attributes of a catalogue after a cut at these thresholds that found `totals` clumps, haloes and levels.
-pub(crate) fn cut_attributes(
+fn cut_attributes(
     stored: &[(String, Attribute)],
     thresholds: &Thresholds,
     [n_clumps, n_haloes, n_levels]: [u64; 3],

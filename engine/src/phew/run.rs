@@ -8,6 +8,7 @@ use crate::field::test_cells;
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use crate::partition::LocalField;
 use crate::phew::balance::Balance;
+use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound;
 use crate::phew::contamination;
 use crate::phew::hierarchy::{Structures, structures};
@@ -56,7 +57,9 @@ pub struct PhewOutcome {
     pub structures: Structures,
     /// The peaks of this rank, from which other thresholds cut other clumps. Lifted where the density threshold is below 0.
     pub peaks: Peaks,
-    /// The units in which the thresholds were given.
+    /// The thresholds, in code units.
+    pub thresholds: SearchThresholds,
+    /// The units in which they were given.
     pub units: ThresholdUnits,
     /// All leaves of a mesh from particles, where they are kept.
     pub leaves: Option<RootLeaves>,
@@ -114,7 +117,7 @@ fn run_on(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
-    let Input { part, thresholds, .. } = &input;
+    let (part, thresholds) = (&input.part, &input.thresholds.searched());
     let (side, origin) = (input.snapshot.header().boxlen, input.snapshot.header().origin);
     let (rules, central, deposited) = (config.rules, config.bound.central, input.deposited.as_ref());
     let run = FieldRun { part, side, origin, thresholds, rules, central, deposited };
@@ -150,9 +153,7 @@ fn run_on(
     let mut labels = label_tables(&input, &found, &ids, config, comm)?;
     image::complete(&catalogue.attributes, labels.iter_mut().map(|part| &mut part.table));
     catalogue.tables.extend(labels);
-    if let Some((lift, given)) = &input.lift {
-        lift.lower_catalogue(&mut catalogue, given);
-    }
+    input.thresholds.lower(&mut catalogue, &mut found.structures);
     drop(stage);
     let (snapshot, part) = (input.snapshot, &input.part);
     let FoundStructures { segmentation, structures, .. } = &found;
@@ -167,14 +168,12 @@ fn run_on(
     let of_bound = bound::BoundInput { snapshot, test_field, places, ids: &ids, structures };
     bound::add_to(&mut catalogue, &of_bound, &config.bound, comm, executor)?;
 
-    let FoundStructures { segmentation, mut structures, .. } = found;
+    let FoundStructures { segmentation, structures, .. } = found;
     let Segmentation { balance, peaks, .. } = segmentation;
-    let Input { mut part, mut densest, field, units, leaves, lift, .. } = input;
-    if let Some((lift, _)) = lift {
-        lift.lower_found(&mut structures, &mut part.field.rho, &mut densest);
-    }
-    let part = Some(part);
-    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, units, leaves })
+    let Input { mut part, densest, field, thresholds, units, leaves, .. } = input;
+    thresholds.lower_values(&mut part.field.rho);
+    let (part, densest) = (Some(part), thresholds.lowered(densest));
+    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })
 }
 
 /// What a catalogue says of the leaves that took part and of the haloes that are listed; nothing if all are.

@@ -1,8 +1,8 @@
 //! Thresholds below 0, for fields of noise around 0.
 //!
-//! The search needs positive test cells. So for a threshold below 0 it runs on lifted values: a power of two
-//! is added, at least twice the magnitude of the threshold. Catalogues contain the values of the input again
-//! ([`tables`]).
+//! The search needs positive test cells. So below 0 it runs on values that are lifted by a power of two, at least twice the
+//! magnitude of the threshold, and catalogues get the values of the input again ([`tables`]). [`SearchThresholds`] is the way
+//! in and out; nothing else knows of it.
 //!
 //! ```text
 //!     value     -1.2   -0.5 the threshold   0.0   0.7
@@ -15,22 +15,119 @@
 //! its tree to the bits of the run. Masses and their moments are sums of the values of the input; only the
 //! densities of cells are lifted.
 //!
-//! This folder uses neither ranks nor files.
+//! This folder knows neither ranks nor formats of files.
 
 mod tables;
 
 use crate::column::Column;
+use crate::phew::changed_snapshot::ChangedSnapshot;
 use crate::phew::hierarchy::Structures;
 use crate::phew::params::Thresholds;
+use inselberg_io::catalogue::{Catalogue, CataloguePart};
+use inselberg_io::{OctBlock, Snapshot};
 use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// The thresholds of a search. Below 0 it runs on lifted values: sources lift them on their way in, and what is found is lowered
+/// again. All of that does nothing where the density threshold is 0 or more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SearchThresholds {
+    given: Thresholds,
+    lift: Option<ValueLift>,
+}
+
+impl SearchThresholds {
+    /// From the given thresholds, in code units.
+    pub fn new(given: Thresholds) -> Self {
+        Self { given, lift: ValueLift::for_threshold(given.density) }
+    }
+
+    /// As they were given.
+    pub fn given(&self) -> &Thresholds {
+        &self.given
+    }
+
+    /// Whether values are lifted.
+    pub fn are_below_zero(&self) -> bool {
+        self.lift.is_some()
+    }
+
+    /// Those of the values that are searched. Masses below 0 are not too small, unless there is a threshold for masses.
+    pub fn searched(&self) -> Thresholds {
+        let Some(lift) = self.lift else { return self.given };
+        Thresholds {
+            density: lift.up(self.given.density),
+            saddle: self.given.saddle.map(|saddle| lift.up(saddle)),
+            mass: if self.given.mass > 0.0 { self.given.mass } else { f64::NEG_INFINITY },
+            ..self.given
+        }
+    }
+
+    /// Values to search, lifted; `None` where the given ones are searched.
+    pub fn lifted_column(&self, values: &Column) -> Option<Vec<f64>> {
+        let lift = self.lift?;
+        Some((0..values.len()).into_par_iter().map(|i| lift.up(values.real(i))).collect())
+    }
+
+    /// A snapshot with lifted values of `field`, which has those of the input under the name `unchanged`; `None` where these
+    /// are searched.
+    pub fn lifted_snapshot<'a>(
+        &self,
+        snapshot: &'a dyn Snapshot,
+        field: &'a str,
+        unchanged: &'a str,
+    ) -> Option<ChangedSnapshot<'a>> {
+        let lift = self.lift?;
+        let change = move |column: usize, block: &mut OctBlock| {
+            block.values[column].iter_mut().flatten().for_each(|value| *value = lift.up(*value));
+        };
+        Some(ChangedSnapshot {
+            inner: snapshot,
+            field,
+            unchanged: Some(unchanged),
+            change: Box::new(change),
+            beyond: Box::new(move |value| lift.up(value)),
+        })
+    }
+
+    /// A stored catalogue to cut again. Where values are lifted: its tree with lifted densities, if it has one.
+    pub fn lifted_tree<'a>(&self, stored: &'a Catalogue) -> Cow<'a, Catalogue> {
+        self.lift.map_or(Cow::Borrowed(stored), |lift| Cow::Owned(lift.lifted_tree(stored)))
+    }
+
+    /// A searched value as in the input.
+    pub fn lowered(&self, value: f64) -> f64 {
+        self.lift.map_or(value, |lift| lift.down(value))
+    }
+
+    /// Lowers the values of cells.
+    pub fn lower_values(&self, values: &mut [f64]) {
+        if let Some(lift) = self.lift {
+            values.par_iter_mut().for_each(|value| *value = lift.down(*value));
+        }
+    }
+
+    /// Lowers the densities of a catalogue, and of its clumps and haloes. Its attributes then state the given thresholds. A
+    /// saddle that there is not becomes NaN.
+    pub fn lower(&self, catalogue: &mut CataloguePart, found: &mut Structures) {
+        let Some(lift) = self.lift else { return };
+        tables::state_thresholds(&mut catalogue.attributes, &self.given);
+        catalogue.tables.iter_mut().for_each(|part| lift.lower_table(&mut part.table));
+        for structure in found.clumps.iter_mut().chain(&mut found.haloes) {
+            structure.rho_peak = lift.down(structure.rho_peak);
+            structure.rho_min = lift.down(structure.rho_min);
+            structure.saddle = tables::lowered_saddle(lift, structure.saddle);
+        }
+    }
+}
 
 /// The power of two by which values are lifted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ValueLift(f64);
+struct ValueLift(f64);
 
 impl ValueLift {
     /// For this density threshold; `None` if it is not below 0.
-    pub fn for_threshold(density: f64) -> Option<Self> {
+    fn for_threshold(density: f64) -> Option<Self> {
         const FRACTION: u64 = (1 << 52) - 1;
         let least = (2.0 * density.abs()).max(f64::MIN_POSITIVE);
         // The least power of two that is not below.
@@ -38,44 +135,13 @@ impl ValueLift {
     }
 
     /// A value, lifted.
-    pub fn up(self, value: f64) -> f64 {
+    fn up(self, value: f64) -> f64 {
         value + self.0
     }
 
     /// A lifted value as in the input.
-    pub fn down(self, lifted: f64) -> f64 {
+    fn down(self, lifted: f64) -> f64 {
         lifted - self.0
-    }
-
-    /// Thresholds of lifted values. Masses below 0 are not too small, unless there is a threshold for masses.
-    pub fn thresholds(self, of: &Thresholds) -> Thresholds {
-        Thresholds {
-            density: self.up(of.density),
-            saddle: of.saddle.map(|saddle| self.up(saddle)),
-            mass: if of.mass > 0.0 { of.mass } else { f64::NEG_INFINITY },
-            ..*of
-        }
-    }
-
-    /// Values, lifted.
-    pub fn column(self, values: &Column) -> Vec<f64> {
-        (0..values.len()).into_par_iter().map(|i| self.up(values.real(i))).collect()
-    }
-
-    /// Lowers the results of a run: densities of clumps and haloes, values of cells and the greatest of them.
-    pub fn lower_found(self, found: &mut Structures, rho: &mut [f64], densest: &mut f64) {
-        self.lower_structures(found);
-        rho.par_iter_mut().for_each(|value| *value = self.down(*value));
-        *densest = self.down(*densest);
-    }
-
-    /// Lowers the densities of clumps and haloes. Missing saddles become NaN.
-    pub fn lower_structures(self, found: &mut Structures) {
-        for structure in found.clumps.iter_mut().chain(&mut found.haloes) {
-            structure.rho_peak = self.down(structure.rho_peak);
-            structure.rho_min = self.down(structure.rho_min);
-            structure.saddle = tables::lowered_saddle(self, structure.saddle);
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ValueLift;
 use crate::phew::params::Thresholds;
-use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table, Values};
+use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};
 
 /// The columns with densities of cells.
 const OF_CELLS: [(&str, &[&str]); 4] = [
@@ -24,14 +24,8 @@ pub(super) fn lowered_saddle(lift: ValueLift, saddle: f64) -> f64 {
 }
 
 impl ValueLift {
-    /// Lowers the densities of a catalogue. Its attributes state the given thresholds.
-    pub fn lower_catalogue(self, catalogue: &mut CataloguePart, given: &Thresholds) {
-        state_thresholds(&mut catalogue.attributes, given);
-        catalogue.tables.iter_mut().for_each(|part| self.lower_table(&mut part.table));
-    }
-
     /// Lowers the densities of a table.
-    pub fn lower_table(self, table: &mut Table) {
+    pub(super) fn lower_table(self, table: &mut Table) {
         change(table, |cell| self.down(cell), |saddle| lowered_saddle(self, saddle));
         for (of, name, none) in OF_SADDLES {
             let column = table.columns.iter_mut().find(|column| of == table.name && column.name == name);
@@ -42,7 +36,7 @@ impl ValueLift {
     }
 
     /// The tree of a stored catalogue with lifted densities, in a catalogue of its own. A catalogue without a tree gives none.
-    pub fn lifted_tree(self, stored: &Catalogue) -> Catalogue {
+    pub(super) fn lifted_tree(self, stored: &Catalogue) -> Catalogue {
         let mut tables: Vec<Table> = stored.table("tree").cloned().into_iter().collect();
         let saddle = |saddle: f64| if saddle.is_nan() { 0.0 } else { self.up(saddle) };
         tables.iter_mut().for_each(|table| change(table, |cell| self.up(cell), saddle));
@@ -68,7 +62,7 @@ fn change(table: &mut Table, cell: impl Fn(f64) -> f64, saddle: impl Fn(f64) -> 
 }
 
 /// The thresholds in the attributes of a catalogue, as they were given.
-fn state_thresholds(attributes: &mut [(String, Attribute)], given: &Thresholds) {
+pub(super) fn state_thresholds(attributes: &mut [(String, Attribute)], given: &Thresholds) {
     let all = [
         ("density_threshold", given.density),
         ("saddle_threshold", given.saddle.unwrap_or(0.0)),
