@@ -47,6 +47,16 @@ pub fn in_order(table: Table, comm: &Comm) -> Result<PartTable, CommError> {
     Ok(PartTable { table, runs: vec![run], n_rows })
 }
 
+/// Collective: threads and ranks of a run, for the attributes. Ranks may have different numbers of threads; the attributes are
+/// the same on all.
+///
+/// # Errors
+/// When another rank fails.
+pub(crate) fn run_attributes(comm: &Comm) -> Result<[(&'static str, u64); 2], CommError> {
+    let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
+    Ok([("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)])
+}
+
 /// Attributes of a catalogue, in the order in which they are added.
 pub(crate) struct AttributeList(Vec<(String, Attribute)>);
 

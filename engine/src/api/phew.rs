@@ -10,9 +10,9 @@ use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind, RunError};
 use crate::partition::{Division, LocalField};
 use crate::phew::below_zero::SearchThresholds;
-use crate::phew::params::ThresholdUnits;
-use crate::phew::run::{FieldRun, FieldSource, FoundStructures};
-use crate::phew::tables::{PatchIds, cells_table};
+use crate::phew::from_peaks::{FoundClumps, Source, from_peaks};
+use crate::phew::params::{FieldChoice, ThresholdUnits};
+use crate::phew::segmented_leaves::LeafField;
 use crate::projection::{Projection, project};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Reduce};
@@ -44,31 +44,27 @@ pub(crate) fn find(
     let fields = &lifted.as_ref().map_or(*fields, |lifted| fields.with_lifted(lifted));
     let division = Division { rho: fields.density, threshold: thresholds.density, weights: params.weights };
     let kept = meshes.with_density(cells, division, comm, executor)?;
-    let (part, side) = (&kept.part, cells.geometry.side);
-    let run = FieldRun {
+    let part = &kept.part;
+    let leaves = LeafField {
         part,
-        side,
+        side: cells.geometry.side,
         origin: [0.0; 3],
-        thresholds: &thresholds,
+        threshold: thresholds.density,
         rules: params.rules,
-        central: params.bound.central,
         deposited: None,
     };
-    let mut found = run.find(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
-    let _tables = Stage::begin("tables", 0, comm, executor.observer());
+    let mut segmented =
+        leaves.segment(|test_cells, _| kept.test_fields(fields, test_cells, comm), comm, executor)?;
     let densest = part.field.rho.par_iter().copied().reduce(|| 0.0, f64::max);
     let densest = comm.all_max(&[densest])?[0];
     let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
     let header = cells.geometry.header();
     let source = source(&header, cells, fields.name, leaves.iter().sum(), densest);
-    let mut catalogue = run.catalogue(&source, &found, comm)?;
-    let ids = PatchIds::new(&found.segmentation.known, &found.structures, comm)?;
-    if params.with_cells {
-        let field = &part.field;
-        catalogue.tables.push(cells_table(field, &found.links.own, &found.segmentation, &ids, comm)?);
-    }
-    search.lower(&mut catalogue, &mut found.structures);
-    let FoundStructures { segmentation, structures, .. } = found;
+    let config = params.config(FieldChoice::Auto);
+    let found = from_peaks(&mut segmented, &source, &search, (&config, true), comm, executor)?;
+    let FoundClumps { catalogue, structures, ids } = found;
+    let _tables = Stage::within("tables", comm);
+    let segmentation = segmented.into_segmentation();
     let balance = segmentation.balance;
     let (patches, peaks) = CellPatches::new(kept, cells.len(), segmentation);
     search.lower_values(&mut kept.part.field.rho);
@@ -95,23 +91,19 @@ pub(crate) fn find(
     })
 }
 
-/// What a catalogue says about the field.
-fn source<'a>(
-    header: &'a Header,
-    cells: &Cells,
-    field: &'a str,
-    n_leaves: u64,
-    densest: f64,
-) -> FieldSource<'a> {
-    FieldSource {
+/// What the cells say of themselves.
+fn source<'a>(header: &'a Header, cells: &Cells, field: &'a str, n_leaves: u64, densest: f64) -> Source<'a> {
+    Source {
         header,
         has_units: cells.geometry.units.is_some(),
         field,
         mass_unit: 1.0,
         n_leaves,
         densest,
-        attributes: &[],
-        input: Vec::new(),
+        attributes: Vec::new(),
+        snapshot: None,
+        test_field: None,
+        counted: None,
     }
 }
 

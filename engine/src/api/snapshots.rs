@@ -13,8 +13,8 @@ use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
 use crate::phew::defaults;
 use crate::phew::params::FieldChoice;
-use crate::phew::particle_graph::run_on_graph;
-use crate::phew::run::{PhewOutcome, run, run_on_particles};
+
+use crate::phew::run::{PhewOutcome, run, run_on_graph, run_on_particles};
 use crate::projection::KeptLeaves;
 use inselberg_comm::Comm;
 use inselberg_io::params::InputScale;

@@ -17,6 +17,7 @@ use crate::particles::{RowRange, contents};
 use crate::progress::Observer;
 use crate::projection::Projection;
 use crate::stage::Stage;
+use crate::tables::run_attributes;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::Cosmology;
 use inselberg_io::catalogue::CataloguePart;
@@ -141,7 +142,6 @@ pub(crate) fn catalogue(
     let &CatalogueRequest { about, notes, config, rules, census } = request;
     let ids = Numbering::of_config(config);
     ids.check(found.groups.n_total)?;
-    let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
     let attributes = group_attributes(&GroupsProvenance {
         about,
         notes,
@@ -149,7 +149,7 @@ pub(crate) fn catalogue(
         sides: rules.sides,
         linking_length: rules.linking_length,
         totals: &totals(found, census, comm)?,
-        run: [("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)],
+        run: run_attributes(comm)?,
     });
     let table = groups_table(&found.groups, ids, comm)?;
     Ok(CataloguePart { attributes, tables: vec![table] })

@@ -4,9 +4,9 @@
 //! zooms of Gadget and SWIFT they have separate types, which always count.
 
 use crate::error::RunError;
-use crate::partition::{LocalField, for_each_particle_block, to_leaf_owners};
+use crate::partition::{for_each_particle_block, to_leaf_owners};
 use crate::phew::leaf_patch::leaf_patch;
-use crate::phew::segment::Segmentation;
+use crate::phew::member_places::LeafPlaces;
 use crate::phew::selection::Selected;
 use crate::phew::tables::PatchIds;
 use bytemuck::{Pod, Zeroable};
@@ -35,8 +35,7 @@ struct RegionParticle {
 pub fn attributes(
     snapshot: &dyn Snapshot,
     selected: &Selected,
-    part: &LocalField,
-    segmentation: &Segmentation,
+    &LeafPlaces { part, segmentation }: &LeafPlaces,
     ids: &PatchIds,
     comm: &Comm,
 ) -> Result<Vec<(&'static str, Attribute)>, RunError> {

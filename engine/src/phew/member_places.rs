@@ -93,6 +93,17 @@ impl MemberPlaces<'_> {
         Ok(sent.par_iter().map(placed).collect())
     }
 
+    /// The leaves.
+    ///
+    /// # Panics
+    /// For a graph of particles, which has no leaves: neither gas cells, nor regions, nor RAMSES's rules.
+    pub fn leaves(&self) -> &LeafPlaces<'_> {
+        match self {
+            Self::Leaves(leaves) => leaves,
+            Self::Graph(_) => panic!("gas cells, regions and RAMSES's rules come with leaves"),
+        }
+    }
+
     /// The box, in cells.
     pub fn domain(&self) -> Domain {
         match self {

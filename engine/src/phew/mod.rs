@@ -4,8 +4,10 @@
 //!
 //! | step | file | question |
 //! |---|---|---|
-//! | | `run`, `segment` | the whole procedure: from a snapshot to a catalogue, and from test cells to peaks |
-//! | | `particle_graph` | the same on particles and their neighbours, without cells |
+//! | | `run` | the whole procedure: from a source to a catalogue |
+//! | | `segmented_leaves`, `segment` | from leaves to peaks |
+//! | | `particle_graph` | from particles and their neighbours to peaks, without cells |
+//! | | `from_peaks` | from peaks to a catalogue, whatever the source |
 //! | density | `input` | which density is segmented, by which thresholds? |
 //! | | `below_zero` | which cells are denser than a threshold below 0? |
 //! | | `selection`, `contamination` | which leaves take part, and are heavy particles among those of their region? |
@@ -39,6 +41,7 @@ mod contamination;
 pub mod defaults;
 pub mod distribution;
 pub mod forest;
+pub(crate) mod from_peaks;
 pub mod ghost_labels;
 pub mod grown_peaks;
 pub mod hierarchy;
@@ -62,6 +65,7 @@ pub mod region_trees;
 pub mod run;
 pub mod saddle;
 pub mod segment;
+pub(crate) mod segmented_leaves;
 pub mod selection;
 pub mod sums;
 pub mod tables;

@@ -3,39 +3,32 @@
 //! The steps are those of [`super::segment`], with links in place of touching cells. A particle stands for the cell of the
 //! deepest level that holds it, so numbers of peaks, the forest and the hierarchy follow unchanged.
 
-use crate::error::{ParticleGraphError, RunError};
+use crate::error::RunError;
 use crate::executor::{Executor, ScratchPool};
 use crate::graph::{GraphField, LinkGraph, LinkRun, OwnParticles, ParticleGraph, ParticleGraphConfig, build};
-use crate::particle_mesh::{MeshUse, ParticleSnapshot, grow};
+use crate::particle_mesh::ParticleSnapshot;
 use crate::phew::balance::Balance;
-use crate::phew::below_zero::SearchThresholds;
-use crate::phew::bound::{self, BoundInput};
 use crate::phew::forest::{CellPlaces, PlacedContacts};
+use crate::phew::from_peaks::Segmented;
 use crate::phew::ghost_labels::{self, Root};
 use crate::phew::grown_peaks::GrownPeaks;
-use crate::phew::hierarchy::structures;
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::label;
 use crate::phew::member_places::{GraphPlaces, MemberPlaces};
-use crate::phew::min_particles::leave_out_small;
-use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits};
+use crate::phew::params::ThresholdUnits;
 use crate::phew::peak_comm::{PeakComm, RootSlots};
-use crate::phew::peaks::{PeakProminence, Peaks};
+use crate::phew::peaks::Peaks;
 use crate::phew::prominence::{GraphParts, PartCells, PartScale, ParticleMass, PatchElders};
 use crate::phew::region_trees::PeakRegions;
-use crate::phew::run::{ChosenField, CutPeaks, FieldSource, PhewOutcome, listing_attributes};
 use crate::phew::sums::PatchTotals;
-use crate::phew::tables::{PatchIds, particles_table};
+use crate::phew::tables::PatchIds;
 use crate::phew::test_links::TestLinks;
 use crate::stage::Stage;
-use crate::tables::input_attributes;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::Snapshot;
-use inselberg_io::catalogue::Attribute;
+use inselberg_io::catalogue::{Attribute, PartTable};
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::graph::{KEY_LEVEL, cell_of, contacts, raise_neighbours};
 use inselberg_kernels::ids::{CellIdx, PeakIdx, PeakSlot, TestIdx};
-use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
 use inselberg_kernels::phew::global::CellAt;
 use inselberg_kernels::phew::label::PeakSet;
@@ -47,9 +40,16 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// The patches of a graph.
-#[derive(Debug)]
-pub struct GraphSegmentation {
+/// A graph of particles whose peaks are known.
+pub struct SegmentedGraph {
+    /// All particles of this rank.
+    pub own: OwnParticles,
+    /// The test particles.
+    pub tests: LinkGraph,
+    /// Number of particles on all ranks.
+    pub n: u64,
+    /// The greatest value of any particle.
+    pub greatest: f64,
     /// The patch of each test particle, by the slot of its peak in `known`.
     pub labels: Vec<PeakSlot>,
     /// The peaks known on this rank.
@@ -60,11 +60,103 @@ pub struct GraphSegmentation {
     pub balance: Balance,
 }
 
+impl SegmentedGraph {
+    /// Collective: the graph of the particles of a snapshot, and the peaks of `field` on it.
+    ///
+    /// # Errors
+    /// As [`build`], and when another rank fails.
+    pub fn new(
+        snapshot: &ParticleSnapshot,
+        graph: &ParticleGraphConfig,
+        field: GraphField,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<Self, RunError> {
+        let ParticleGraph { own, tests, n, greatest } =
+            build(snapshot.input(), graph, field, comm, executor)?;
+        let (labels, known, peaks, balance) = segment(&own, &tests, comm, executor)?;
+        Ok(Self { own, tests, n, greatest, labels, known, peaks, balance })
+    }
+
+    /// The units in which thresholds are given.
+    pub fn units(&self) -> ThresholdUnits {
+        ThresholdUnits { density: self.own.units.threshold, of: self.own.units.of_threshold, mass: 1.0 }
+    }
+
+    /// Collective: finds how far each own peak stands out from the shot noise of the particles.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn find_prominences(&mut self, comm: &Comm, executor: &Executor) -> Result<(), CommError> {
+        let _sums = Stage::begin("sums", self.n_tests(), comm, executor.observer());
+        let Self { own, tests, labels, known, peaks, .. } = self;
+        let elders = PatchElders::new(peaks, known, comm)?;
+        let view = |particle: TestIdx| {
+            let (mass, rho) = (tests.particles[particle.at()].mass, tests.rho[particle.at()]);
+            [mass * own.units.density(), own.volume(mass, rho)]
+        };
+        let particles = GraphParts::new(tests, labels, &view, comm)?;
+        let scale = PartScale { quanta: particles.quanta, particles: ParticleMass::Counted };
+        let found = elders.prominences(peaks, particles.sums(&elders), &scale, &particles, comm)?;
+        peaks.prominence = Some(found);
+        Ok(())
+    }
+
+    /// The peaks, and the distribution of the work over the ranks.
+    pub fn into_peaks(self) -> (Peaks, Balance) {
+        (self.peaks, self.balance)
+    }
+}
+
+impl Segmented for SegmentedGraph {
+    fn peaks(&self) -> &Peaks {
+        &self.peaks
+    }
+
+    fn known(&self) -> &PeakComm {
+        &self.known
+    }
+
+    fn n_tests(&self) -> u64 {
+        self.tests.runs.iter().map(|run| run.of.len() as u64).sum()
+    }
+
+    fn sums_its_density(&self) -> bool {
+        true
+    }
+
+    fn places(&self) -> MemberPlaces<'_> {
+        MemberPlaces::Graph(GraphPlaces { own: &self.own, tests: &self.tests, labels: &self.labels })
+    }
+
+    fn cells(&self, _: &PatchIds, _: &Comm) -> Result<Option<PartTable>, CommError> {
+        Ok(None)
+    }
+}
+
+/// What a catalogue says of its graph. `unit` is that of density thresholds.
+pub fn graph_attributes(
+    snapshot: &ParticleSnapshot,
+    graph: &ParticleGraphConfig,
+    unit: f64,
+) -> Vec<(&'static str, Attribute)> {
+    let mut list = vec![
+        ("mean_density", Attribute::Real(unit)),
+        ("graph_neighbours", Attribute::Int(graph.neighbours as i64)),
+        ("graph_kernel", Attribute::Text(graph.kernel().into())),
+    ];
+    list.extend(snapshot.assumed_units());
+    list
+}
+
 impl CellPlaces for LinkGraph {
     fn cell_at(&self, particle: CellIdx) -> CellAt {
         CellAt { level: KEY_LEVEL.into(), ijk: cell_of(self.particles[particle.at()].position) }
     }
 }
+
+/// The patch of each test particle, the known and the own peaks, and the distribution of the work.
+type GraphPatches = (Vec<PeakSlot>, PeakComm, Peaks, Balance);
 
 /// Collective: segments the test particles into patches and grows their merge tree.
 ///
@@ -72,12 +164,12 @@ impl CellPlaces for LinkGraph {
 ///
 /// # Errors
 /// When another rank fails.
-pub fn segment(
+fn segment(
     own: &OwnParticles,
     tests: &LinkGraph,
     comm: &Comm,
     executor: &Executor,
-) -> Result<GraphSegmentation, CommError> {
+) -> Result<GraphPatches, CommError> {
     let (n, observer) = (tests.rho.len() as u64, executor.observer());
     let links = TestLinks { shared: tests.shared.clone(), own: Vec::new() };
     let up = Stage::run("ascent", n, comm, observer, || ascend(tests, &links, executor));
@@ -107,7 +199,7 @@ pub fn segment(
     })?;
     let density_threshold = tests.field.threshold(&own.units);
     let peaks = grown.into_peaks(positions, density_threshold, Vec::new());
-    Ok(GraphSegmentation { labels, known, peaks, balance })
+    Ok((labels, known, peaks, balance))
 }
 
 /// The densest particle that each test particle is linked to, or itself. Ghosts point to themselves: their owners know
@@ -221,130 +313,3 @@ impl ParticleSums<'_> {
 
 /// Particles that one task sums.
 const PARTICLES_AT_ONCE: usize = 1 << 14;
-
-/// PHEW on the graph of particles and their neighbours. Density and saddle threshold of `config`, and a threshold of
-/// differences, are in units of the mean density of matter where the input states it, else of the
-/// particles. Its field is ignored.
-///
-/// Collective. The catalogue is the same bit for bit for any number of ranks and threads.
-///
-/// # Errors
-/// As [`run`](crate::phew::run::run), and as [`build`]; when `config` asks for what needs cells.
-pub fn run_on_graph(
-    snapshot: &ParticleSnapshot,
-    graph: &ParticleGraphConfig,
-    config: &PhewConfig,
-    comm: &Comm,
-    executor: &Executor,
-) -> Result<PhewOutcome, RunError> {
-    check(snapshot, config)?;
-    let field = GraphField::Density { threshold: config.thresholds.density };
-    let ParticleGraph { own, tests, n, greatest } = build(snapshot.input(), graph, field, comm, executor)?;
-    let units = ThresholdUnits { density: own.units.threshold, of: own.units.of_threshold, mass: 1.0 };
-    let thresholds = config.thresholds.in_code_units(units);
-    let GraphSegmentation { labels, known, mut peaks, balance } = segment(&own, &tests, comm, executor)?;
-    let n_tests: u64 = tests.runs.iter().map(|run| run.of.len() as u64).sum();
-    let found = Stage::run("sums", n_tests, comm, executor.observer(), || {
-        prominences(&own, &tests, &labels, &known, &peaks, comm)
-    })?;
-    peaks.prominence = Some(found);
-    let mut structures = Stage::run("hierarchy", n_tests, comm, executor.observer(), || {
-        structures(&peaks, &thresholds, config.rules, config.bound.central, comm)
-    })?;
-
-    let stage = Stage::begin("tables", 0, comm, executor.observer());
-    let field = ChosenField::of_graph(&config.field);
-    let source = FieldSource {
-        header: snapshot.header(),
-        has_units: snapshot.has_units(),
-        field: &field.field.name,
-        mass_unit: units.mass,
-        n_leaves: n,
-        densest: greatest,
-        attributes: &attributes(snapshot, graph, units.density),
-        input: input_attributes(snapshot),
-    };
-    let ids = match config.needs_patch_ids() {
-        true => PatchIds::new(&known, &structures, comm)?,
-        false => PatchIds::default(),
-    };
-    let places = MemberPlaces::Graph(GraphPlaces { own: &own, tests: &tests, labels: &labels });
-    if config.min_particles > 0 {
-        leave_out_small(&mut structures, config.min_particles, snapshot, &places, &ids, comm)?;
-    }
-    let found = CutPeaks { peaks: &peaks, structures: &structures, n_tests, may_lose_mass: true };
-    let mut catalogue = found.catalogue(&source, &thresholds, (config.rules, config.bound.central), comm)?;
-    catalogue.attributes.extend(listing_attributes(config));
-    if config.with_particles {
-        catalogue.tables.push(particles_table(snapshot, &places, &ids, comm)?);
-    }
-    drop(stage);
-    let of_bound = BoundInput { snapshot, test_field: None, places, ids: &ids, structures: &structures };
-    bound::add_to(&mut catalogue, &of_bound, &config.bound, comm, executor)?;
-    let (part, leaves) = match config.keep_leaves {
-        true => {
-            let purpose =
-                MeshUse { keep_leaves: true, threshold: config.thresholds.density, ..MeshUse::default() };
-            let mesh = grow(snapshot.input(), &graph.mesh, purpose, comm, executor)?;
-            (Some(mesh.part), mesh.leaves)
-        }
-        false => (None, None),
-    };
-    let (densest, thresholds) = (greatest, SearchThresholds::new(thresholds));
-    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })
-}
-
-/// Collective: how far each own peak stands out from the shot noise of the particles.
-///
-/// # Errors
-/// When another rank fails.
-fn prominences(
-    own: &OwnParticles,
-    tests: &LinkGraph,
-    labels: &[PeakSlot],
-    known: &PeakComm,
-    peaks: &Peaks,
-    comm: &Comm,
-) -> Result<Vec<PeakProminence>, CommError> {
-    let elders = PatchElders::new(peaks, known, comm)?;
-    let view = |particle: TestIdx| {
-        let (mass, rho) = (tests.particles[particle.at()].mass, tests.rho[particle.at()]);
-        [mass * own.units.density(), own.volume(mass, rho)]
-    };
-    let particles = GraphParts::new(tests, labels, &view, comm)?;
-    let scale = PartScale { quanta: particles.quanta, particles: ParticleMass::Counted };
-    elders.prominences(peaks, particles.sums(&elders), &scale, &particles, comm)
-}
-
-/// Local: checks what a graph cannot do, before anything is read.
-fn check(snapshot: &ParticleSnapshot, config: &PhewConfig) -> Result<(), RunError> {
-    config.check()?;
-    let needs = |what: &'static str| Err(ParticleGraphError::NeedsCells { what }.into());
-    match () {
-        () if config.rules == Rules::Ramses => return needs("a run by RAMSES's rules"),
-        () if config.with_cells => return needs("the table of cells"),
-        () if config.bound.unbinding() == Some(PotentialChoice::Ramses) => {
-            return needs("RAMSES's unbinding");
-        }
-        () if config.bound.gas => return needs("properties of gas"),
-        () if !config.selection.is_all() => return needs("a region or a range of levels"),
-        () => {}
-    }
-    snapshot.check_velocities(&config.bound)?;
-    bound::check(snapshot, &config.bound)
-}
-
-/// What a catalogue says of its graph.
-fn attributes(
-    snapshot: &ParticleSnapshot,
-    graph: &ParticleGraphConfig,
-    threshold_unit: f64,
-) -> Vec<(&'static str, Attribute)> {
-    let mut list = vec![
-        ("mean_density", Attribute::Real(threshold_unit)),
-        ("graph_neighbours", Attribute::Int(graph.neighbours as i64)),
-        ("graph_kernel", Attribute::Text(graph.kernel().into())),
-    ];
-    list.extend(snapshot.assumed_units());
-    list
-}

@@ -1,13 +1,12 @@
 //! New thresholds for a stored catalogue of voids, from its tree alone.
 
 use super::config::{VoidParams, volume_of};
-use super::rows::rows;
+use super::rows::VoidCut;
 use super::tables::{
     DENSITY, FIELD, MIN_PARTICLES, RADIUS, RELEVANCE, VoidTables, WALL, as_tree_of_peaks, integers,
 };
 use crate::bound::CentralChoice;
 use crate::phew::Rules;
-use crate::phew::hierarchy::structures;
 use crate::phew::tables::{RecutError, RecutHeader, read_tree};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::units;
@@ -84,16 +83,14 @@ pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalo
     let tree = stored.table("tree").ok_or(RecutError::NoTable("tree"))?;
     let peaks_alone = Catalogue { attributes: Vec::new(), tables: vec![as_tree_of_peaks(tree)] };
     let peaks = read_tree(&peaks_alone, &header)?;
-    let comm = Comm::solo();
-    let found = structures(&peaks, &thresholds, Rules::Paper, CentralChoice::Densest, &comm)?;
-    let rows = rows(&peaks, &found, thresholds.persistence, &comm)?;
-    let tables = VoidTables { peaks: &peaks, found: &found, rows: &rows, walls: None, mean_density };
+    let cut = VoidCut::new(&peaks, &thresholds, &Comm::solo())?;
+    let tables = VoidTables { cut: &cut, walls: None, mean_density };
     let mut attributes = stored.attributes.clone();
     attributes.retain(|(name, _)| !RUN_ATTRIBUTES.contains(&name.as_str()));
     let counts = [
-        ("n_zones", rows.zones.len() as u64),
-        ("n_voids", rows.voids.len() as u64),
-        ("n_levels", found.max_level),
+        ("n_zones", cut.rows.zones.len() as u64),
+        ("n_voids", cut.rows.voids.len() as u64),
+        ("n_levels", cut.found.max_level),
         (MIN_PARTICLES, config.min_particles),
     ];
     let reals = [(RELEVANCE, config.relevance), (WALL, config.wall.unwrap_or(0.0)), (RADIUS, config.radius)];

@@ -3,8 +3,11 @@
 //! A zone overflows where its emptiest particle dies in the merge tree: at the lowest point of the walls around everything that is
 //! reached before a deeper place. The owner of that particle knows it, and tells the rank that holds the row.
 
+use crate::bound::CentralChoice;
 use crate::exchange::bundle::SendBuffers;
-use crate::phew::hierarchy::{Noise, Structures};
+use crate::phew::Rules;
+use crate::phew::hierarchy::{Noise, Structures, structures};
+use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
@@ -36,6 +39,28 @@ pub struct VoidRow {
     pub n_zones: u64,
 }
 
+/// The zones and voids that peaks make at some thresholds.
+pub struct VoidCut<'a> {
+    /// The zones before noise is removed.
+    pub peaks: &'a Peaks,
+    /// Which of them are zones and voids.
+    pub found: Structures,
+    /// The rows of this rank.
+    pub rows: VoidRows,
+}
+
+impl<'a> VoidCut<'a> {
+    /// Collective: at these thresholds, which are specific volumes.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn new(peaks: &'a Peaks, thresholds: &Thresholds, comm: &Comm) -> Result<Self, CommError> {
+        let found = structures(peaks, thresholds, Rules::Paper, CentralChoice::Densest, comm)?;
+        let rows = rows(peaks, &found, thresholds.persistence, comm)?;
+        Ok(Self { peaks, found, rows })
+    }
+}
+
 /// Zones and voids of this rank.
 pub struct VoidRows {
     /// Every listed zone by identifier.
@@ -51,7 +76,7 @@ const ZONES: usize = 1;
 ///
 /// # Errors
 /// When another rank fails.
-pub fn rows(
+fn rows(
     peaks: &Peaks,
     structures: &Structures,
     persistence: Persistence,

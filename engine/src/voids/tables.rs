@@ -1,12 +1,10 @@
 //! The tables of a catalogue of voids: `voids`, `zones`, `tree`, and the attributes.
 
 use super::config::{VoidParams, radius_of};
-use super::rows::{VoidRow, VoidRows};
+use super::rows::{VoidCut, VoidRow};
 use super::walls::{DensitiesByKind, WallDensities};
 use crate::graph::ParticleGraphConfig;
 use crate::particle_mesh::ParticleSnapshot;
-use crate::phew::hierarchy::Structures;
-use crate::phew::peaks::Peaks;
 use crate::phew::tables::{tree_part, tree_table};
 use crate::tables::{AttributeList, column, in_order, input_attributes};
 use inselberg_comm::{Comm, CommError};
@@ -28,12 +26,8 @@ pub(super) const MIN_PARTICLES: &str = "min_particles";
 
 /// What the tables are made from.
 pub struct VoidTables<'a> {
-    /// The zones before noise is removed.
-    pub peaks: &'a Peaks,
-    /// Which of them are zones and voids.
-    pub found: &'a Structures,
-    /// The rows of this rank.
-    pub rows: &'a VoidRows,
+    /// Zones and voids.
+    pub cut: &'a VoidCut<'a>,
     /// Densities of cores and walls; a new cut of a stored catalogue has none.
     pub walls: Option<&'a DensitiesByKind>,
     /// Mean density in code units.
@@ -49,13 +43,13 @@ impl VoidTables<'_> {
         Ok(vec![
             in_order(self.voids(), comm)?,
             in_order(self.zones(), comm)?,
-            tree_part(self.tree(), &self.peaks.name, self.peaks.n_global),
+            tree_part(self.tree(), &self.cut.peaks.name, self.cut.peaks.n_global),
         ])
     }
 
     /// The voids, one row each.
     pub fn voids(&self) -> Table {
-        let rows = &self.rows.voids;
+        let rows = &self.cut.rows.voids;
         let mut columns = vec![
             counts("id", "identifier: that of the emptiest zone of the void", rows, |row| row.of.id),
             counts("n_zones", "number of zones of the void", rows, |row| row.n_zones),
@@ -67,7 +61,7 @@ impl VoidTables<'_> {
 
     /// The zones, one row each.
     pub fn zones(&self) -> Table {
-        let rows = &self.rows.zones;
+        let rows = &self.cut.rows.zones;
         let parent = "zone into which it merges at its level; itself for the emptiest zone of a void";
         let mut columns = vec![
             counts("id", "identifier: from 1 by rising least density", rows, |row| row.of.id),
@@ -135,7 +129,7 @@ impl VoidTables<'_> {
 
     /// The tree under its own names.
     pub fn tree(&self) -> Table {
-        let mut table = tree_table(self.peaks, &self.found.peak_rank);
+        let mut table = tree_table(self.cut.peaks, &self.cut.found.peak_rank);
         for named in TREE_NAMES {
             let column = table.columns.iter_mut().find(|column| column.name == named.of_peaks);
             let column = column.expect("every tree has the columns of peaks");

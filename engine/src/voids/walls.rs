@@ -12,12 +12,13 @@
 
 use super::config::radius_of;
 use crate::exchange::bundle::SendBuffers;
-use crate::graph::{LinkGraph, LinkRun, OwnParticles};
+use crate::graph::LinkRun;
 use crate::phew::hierarchy::Structures;
+use crate::phew::particle_graph::SegmentedGraph;
 use crate::phew::tables::PatchIds;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_kernels::ids::{PeakSlot, TestIdx};
+use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
@@ -32,12 +33,8 @@ const KINDS: [usize; 2] = [0, 1];
 
 /// The particles of a graph and their zones.
 pub struct WallInput<'a> {
-    /// All particles of this rank.
-    pub own: &'a OwnParticles,
-    /// The test particles.
-    pub tests: &'a LinkGraph,
-    /// The patch of each test particle.
-    pub labels: &'a [PeakSlot],
+    /// The particles and their patches.
+    pub graph: &'a SegmentedGraph,
     /// The zone and the void of each patch.
     pub ids: &'a PatchIds,
 }
@@ -108,14 +105,14 @@ pub fn densities(
         }
     }
     let value = |sums: &WallSums, i: usize| quanta[i].value(sums.sums[i]);
-    let side = input.own.units.side;
+    let side = input.graph.own.units.side;
     let of_row = |kind: usize, row: &Structure| {
         let sums = totals[kind].get(&row.id).copied().unwrap_or_default();
         let [core, wall, wall_volume] = [0, 1, 2].map(|i| value(&sums, i));
         let core_volume = super::config::volume_of(CORE * radius_of(row.mass));
         WallDensities {
-            core: core * input.own.units.heaviest / core_volume,
-            wall: wall * input.own.units.heaviest / (wall_volume * side.powi(3)),
+            core: core * input.graph.own.units.heaviest / core_volume,
+            wall: wall * input.graph.own.units.heaviest / (wall_volume * side.powi(3)),
         }
     };
     let rows = [&structures.clumps, &structures.haloes];
@@ -166,19 +163,19 @@ impl WallSums {
 
 impl WallInput<'_> {
     fn own_tests(&self) -> impl Iterator<Item = TestIdx> {
-        self.tests.runs.iter().flat_map(|run| run.of.iter().copied())
+        self.graph.tests.runs.iter().flat_map(|run| run.of.iter().copied())
     }
 
     /// The zone (kind 0) or void (kind 1) of a test particle.
     fn id(&self, kind: usize, test: TestIdx) -> u64 {
         let of_patch = [&self.ids.clump, &self.ids.halo][kind];
-        of_patch[self.labels[test.at()].at()]
+        of_patch[self.graph.labels[test.at()].at()]
     }
 
     /// Volume in units of the box.
     fn volume(&self, test: TestIdx) -> f64 {
-        let mass = self.tests.particles[test.at()].mass * self.own.units.density();
-        mass * self.tests.rho[test.at()] / self.own.units.mean_density
+        let mass = self.graph.tests.particles[test.at()].mass * self.graph.own.units.density();
+        mass * self.graph.tests.rho[test.at()] / self.graph.own.units.mean_density
     }
 
     /// Collective: of masses in units of the heaviest, twice, and of volumes in units of the box.
@@ -191,19 +188,20 @@ impl WallInput<'_> {
 
     /// Whether each test particle has a link to another zone or void.
     fn at_walls(&self, kind: usize) -> Vec<AtomicBool> {
-        let at_wall: Vec<AtomicBool> = self.tests.rho.par_iter().map(|_| AtomicBool::new(false)).collect();
+        let at_wall: Vec<AtomicBool> =
+            self.graph.tests.rho.par_iter().map(|_| AtomicBool::new(false)).collect();
         let link = |a: TestIdx, b: TestIdx| {
             if self.id(kind, a) != self.id(kind, b) {
                 at_wall[a.at()].store(true, Relaxed);
                 at_wall[b.at()].store(true, Relaxed);
             }
         };
-        self.tests.runs.par_iter().for_each(|run| {
-            for (of, list) in run.of.iter().zip(run.list.chunks_exact(self.tests.k)) {
+        self.graph.tests.runs.par_iter().for_each(|run| {
+            for (of, list) in run.of.iter().zip(run.list.chunks_exact(self.graph.tests.k)) {
                 list.iter().filter(|other| !other.is_none()).for_each(|other| link(*of, *other));
             }
         });
-        self.tests.from_ghosts.iter().for_each(|[own, ghost]| link(*own, *ghost));
+        self.graph.tests.from_ghosts.iter().for_each(|[own, ghost]| link(*own, *ghost));
         at_wall
     }
 
@@ -228,7 +226,7 @@ impl WallInput<'_> {
             sums
         };
         let mut sums: FxHashMap<u64, WallSums> = FxHashMap::default();
-        let of_runs: Vec<_> = self.tests.runs.par_iter().map(of_run).collect();
+        let of_runs: Vec<_> = self.graph.tests.runs.par_iter().map(of_run).collect();
         for (id, part) in of_runs.into_iter().flatten() {
             sums.entry(id).or_default().merge(&part);
         }
@@ -237,7 +235,7 @@ impl WallInput<'_> {
 
     /// What a member adds to the sums.
     fn terms(&self, test: TestIdx, in_core: bool, is_wall: bool, quanta: &[Quantum; 3]) -> WallSums {
-        let mass = self.tests.particles[test.at()].mass;
+        let mass = self.graph.tests.particles[test.at()].mass;
         let of_core = if in_core { mass } else { 0.0 };
         let [wall, volume] = if is_wall { [mass, self.volume(test)] } else { [0.0; 2] };
         let terms = [of_core, wall, volume];
@@ -245,9 +243,10 @@ impl WallInput<'_> {
     }
 
     fn is_inside(&self, test: TestIdx, sphere: &CoreSphere) -> bool {
-        let side = self.own.units.side;
+        let side = self.graph.own.units.side;
         let centre = sphere.centre.map(|x| x / side);
-        let apart = self.own.domain.displacement(centre, self.tests.particles[test.at()].position);
+        let apart =
+            self.graph.own.domain.displacement(centre, self.graph.tests.particles[test.at()].position);
         let [x, y, z] = apart.map(|x| x * side);
         x * x + y * y + z * z <= sphere.radius * sphere.radius
     }

@@ -111,14 +111,14 @@ fn refined_peaks(
 
 /// Local: the distance of each of these clumps to its nearest border on this rank, in code units.
 fn nearest_here(input: &BoundInput, here: &[u64], peaks: &[RefinedPeak]) -> Vec<f64> {
-    let (mesh, side) = (&input.leaves().part.field.mesh, input.snapshot.header().boxlen);
+    let (mesh, side) = (&input.places.leaves().part.field.mesh, input.snapshot.header().boxlen);
     let place = |clump: u64| here.binary_search(&clump).expect("each clump of a patch is among them");
     let mut peak_of = vec![[f64::NAN; 3]; here.len()];
     peaks.iter().for_each(|peak| peak_of[place(peak.clump)] = peak.peak.map(|x| x / side));
     let of_slot: Vec<PeakIdx> = input.ids.clump.iter().map(|clump| PeakIdx::new(place(*clump))).collect();
     let clump_of: Vec<PeakIdx> =
-        input.leaves().segmentation.labels.par_iter().map(|slot| of_slot[slot.at()]).collect();
-    let test_cells = &input.leaves().segmentation.test_cells;
+        input.places.leaves().segmentation.labels.par_iter().map(|slot| of_slot[slot.at()]).collect();
+    let test_cells = &input.places.leaves().segmentation.test_cells;
     let search = BorderSearch { mesh, test_cells, clump_of: &clump_of, peaks: &peak_of };
     let none = || vec![f64::INFINITY; here.len()];
     let lowered = |mut nearest: Vec<f64>, supers| {

@@ -185,17 +185,17 @@ impl<'a> GasCells<'a> {
             by_level[level].extend(leaves.points);
         }
         let at = |leaf: &GasLeaf| cell_centre(leaf.level as u8, leaf.ijk);
-        let here = to_leaf_owners(may_be_tests, at, input.leaves().part, comm)?;
-        let rows = LeafRows::new(input.leaves().part, comm)?;
+        let here = to_leaf_owners(may_be_tests, at, input.places.leaves().part, comm)?;
+        let rows = LeafRows::new(input.places.leaves().part, comm)?;
         let in_haloes = here.into_par_iter().filter_map(|leaf| self.in_halo(&leaf, input, &rows)).collect();
         Ok(OwnGas { in_haloes, by_level })
     }
 
     /// The leaf as a member, if it is in a halo.
     fn in_halo(&self, leaf: &GasLeaf, input: &BoundInput, rows: &LeafRows) -> Option<ClumpCell> {
-        let (brick, bit) = input.leaves().part.field.mesh.find_brick(leaf.level as u8, leaf.ijk)?;
-        let patch = input.leaves().segmentation.labels
-            [input.leaves().segmentation.test_cells.at(brick.at(), bit)?.at()];
+        let (brick, bit) = input.places.leaves().part.field.mesh.find_brick(leaf.level as u8, leaf.ijk)?;
+        let patch = input.places.leaves().segmentation.labels
+            [input.places.leaves().segmentation.test_cells.at(brick.at(), bit)?.at()];
         let (halo, clump) = (input.ids.halo[patch.at()], input.ids.clump[patch.at()]);
         let row = rows.row(brick.at(), bit);
         (halo > 0).then_some(ClumpCell { halo, clump, row, leaf: *leaf })

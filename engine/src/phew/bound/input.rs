@@ -1,7 +1,7 @@
 //! The input of unbinding.
 
 use crate::phew::hierarchy::Structures;
-use crate::phew::member_places::{LeafPlaces, MemberPlaces};
+use crate::phew::member_places::MemberPlaces;
 use crate::phew::tables::PatchIds;
 use inselberg_io::Snapshot;
 
@@ -26,17 +26,4 @@ pub struct BoundInput<'a> {
     pub ids: &'a PatchIds,
     /// Clumps and haloes.
     pub structures: &'a Structures,
-}
-
-impl BoundInput<'_> {
-    /// The leaves of an input with cells.
-    ///
-    /// # Panics
-    /// For a graph of particles, which has neither gas cells nor RAMSES's rules.
-    pub fn leaves(&self) -> &LeafPlaces<'_> {
-        match &self.places {
-            MemberPlaces::Leaves(leaves) => leaves,
-            MemberPlaces::Graph(_) => panic!("gas cells and RAMSES's rules come with leaves"),
-        }
-    }
 }

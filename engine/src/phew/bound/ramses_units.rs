@@ -12,7 +12,7 @@ use inselberg_kernels::geom::cell_side;
 /// # Errors
 /// When another rank fails.
 pub fn ramses_units(input: &BoundInput, comm: &Comm) -> Result<RamsesUnits, CommError> {
-    let (header, mesh) = (input.snapshot.header(), &input.leaves().part.field.mesh);
+    let (header, mesh) = (input.snapshot.header(), &input.places.leaves().part.field.mesh);
     let n_levels = comm.all_max(&[f64::from(mesh.n_levels())])?[0] as u8;
     let finest = n_levels.checked_sub(1).map_or(1.0, cell_side);
     let domain = mesh.domain();
