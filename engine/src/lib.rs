@@ -144,6 +144,7 @@ pub mod voids;
 pub use api::cells::{CellFields, Cells, Geometry};
 pub use api::clumps::{ClumpId, Clumps};
 pub use api::engine::{Engine, EngineBuilder};
+pub use api::found::FoundCatalogue;
 pub use api::groups::{FofGroups, GroupId};
 pub use api::hook::Progress;
 pub use api::opened::{OpenParticles, OpenSnapshot};

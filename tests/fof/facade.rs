@@ -103,7 +103,11 @@ fn any_decomposition_gives_the_same_groups() {
                 ranks.into_iter().map(|rank| rank.join().expect("no panic")).collect()
             });
             assert_eq!(tables.iter().filter(|table| table.is_some()).count(), 1);
-            assert_same_table(tables[1].as_ref().expect("rank 1"), one.table(), "over ranks");
+            assert_same_table(
+                tables[1].as_ref().expect("rank 1"),
+                one.table("Groups").expect("groups"),
+                "over ranks",
+            );
         }
     }
 }
@@ -136,7 +140,7 @@ fn groups_equal_those_of_the_command() {
     let params = FofParams::default().linking(Linking::Ratio(0.2)).min_size(10);
     let found = engine.fof(&particles, &params).expect("groups");
     assert_eq!(found.linking_length(), command.linking_length);
-    assert_same_table(found.table(), &catalogue.tables[0], "the command");
+    assert_same_table(found.table("Groups").expect("groups"), &catalogue.tables[0], "the command");
     let ids = command.group_ids.expect("asked for").gather(&comm).expect("alone").expect("rank 0");
     let of_command = crate::common::compare::bits(&ids.tables[0].columns[0].values);
     let labels: Vec<u64> = found.labels().iter().map(|label| label.map_or(0, GroupId::get)).collect();

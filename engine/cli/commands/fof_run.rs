@@ -59,7 +59,7 @@ impl FofSummary {
         diagnostics: bool,
         comm: &Comm,
     ) -> Result<Self, CommandError> {
-        let table = groups.table();
+        let table = groups.table("Groups").expect("a catalogue of groups has a table");
         let is_used = ["bound_mass", "mass_200_crit"].iter().any(|name| table.column(name).is_some());
         let assumed =
             AssumedUnits::new(Some(about)).with_cosmology(about.cosmology.as_ref().filter(|_| is_used));
@@ -131,7 +131,7 @@ pub fn maps(job: &FofJob, groups: &mut FofGroups, comm: &Comm) -> Result<picture
     let about = (job.inputs[0].as_path(), &job.shown, &scale);
     let (views, rows) = pictures::views(about, lists.as_ref(), (&space, finest), comm)?;
     let maps = groups.maps(&views).map_err(failed)?;
-    groups.forget_particles();
+    groups.forget_density();
     Ok(pictures::ShownMaps::new(space, maps, rows))
 }
 

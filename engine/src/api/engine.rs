@@ -65,8 +65,7 @@ impl Engine {
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
         let fields = fields.into();
-        let found = self.shared.call(|session| phew::find(session, cells, &fields, params))?;
-        Ok(Clumps::new(Arc::clone(&self.shared), found))
+        self.shared.call(|session| phew::find(session, cells, &fields, params))
     }
 
     /// Collective: friends-of-friends groups. Labels and catalogue are the same bit for bit for any number of ranks and threads;
@@ -76,8 +75,7 @@ impl Engine {
     /// When a parameter or a value is not valid, or an ID occurs twice. When the hook cancels, or a rank fails. All ranks
     /// return the same error.
     pub fn fof(&mut self, particles: &ParticleColumns, params: &FofParams) -> Result<FofGroups, Error> {
-        let found = self.shared.call(|session| groups::search(session, particles, params))?;
-        Ok(FofGroups::new(Arc::clone(&self.shared), found))
+        self.shared.call(|session| groups::search(&session, particles, params))
     }
 
     /// Collective: opens an output with cells, by its headers alone. Rank 0 reads them.
@@ -136,8 +134,7 @@ impl Engine {
         field: &FieldChoice,
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
-        let found = self.shared.call(|session| snapshots::phew(&session, snapshot, field, params))?;
-        Ok(Clumps::new(Arc::clone(&self.shared), found))
+        self.shared.call(|session| snapshots::phew(&session, snapshot, field, params))
     }
 
     /// Collective: PHEW on the mesh that particles on disk make, as the command does it. Densities of `params` are in units of
@@ -151,9 +148,7 @@ impl Engine {
         mesh: &ParticleMeshParams,
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
-        let found =
-            self.shared.call(|session| snapshots::phew_particles(&session, particles, mesh, params))?;
-        Ok(Clumps::new(Arc::clone(&self.shared), found))
+        self.shared.call(|session| snapshots::phew_particles(&session, particles, mesh, params))
     }
 
     /// Collective: PHEW on the graph of particles on disk and their nearest neighbours, without a mesh, as the command does it.
@@ -168,8 +163,7 @@ impl Engine {
         graph: &ParticleGraphParams,
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
-        let found = self.shared.call(|session| snapshots::phew_graph(&session, particles, graph, params))?;
-        Ok(Clumps::new(Arc::clone(&self.shared), found))
+        self.shared.call(|session| snapshots::phew_graph(&session, particles, graph, params))
     }
 
     /// Collective: voids of particles on disk, from the graph of nearest neighbours, as the command finds them. Takes about 500 bytes
@@ -183,8 +177,7 @@ impl Engine {
         graph: &ParticleGraphParams,
         params: &VoidParams,
     ) -> Result<Voids, Error> {
-        let found = self.shared.call(|session| voids::find(&session, particles, graph, params))?;
-        Ok(Voids::new(Arc::clone(&self.shared), found))
+        self.shared.call(|session| voids::find(&session, particles, graph, params))
     }
 
     /// Collective: friends-of-friends groups of particles on disk, as the command finds them. Each rank reads a share.
@@ -199,8 +192,7 @@ impl Engine {
         types: &LinkingTypes,
         params: &FofParams,
     ) -> Result<FofGroups, Error> {
-        let found = self.shared.call(|session| snapshots::fof(&session, particles, types, params))?;
-        Ok(FofGroups::new(Arc::clone(&self.shared), found))
+        self.shared.call(|session| snapshots::fof(&session, particles, types, params))
     }
 
     /// Collective: an empty merger tree, to which outputs are added one after another.

@@ -1,6 +1,6 @@
 //! Friends-of-friends on the particles of a program.
 
-use crate::api::opened::OpenParticles;
+use crate::api::found::FoundCatalogue;
 use crate::api::params::{FofParams, Linking};
 use crate::api::particles::ParticleColumns;
 use crate::api::quantities::{converted, of_header};
@@ -9,14 +9,15 @@ use crate::bound::BoundRequest;
 use crate::error::{Error, ErrorKind};
 use crate::fof::picture;
 use crate::fof::run::{CatalogueRequest, catalogue};
-use crate::fof::{FofOutcome, Groups, KeptParticles, LinkingRules, ParticleCounts, Role, find_groups};
-use crate::projection::{DensityMap, MapBox, Projection, View};
+use crate::fof::{FofOutcome, Groups, LinkingRules, ParticleCounts, Role, find_groups};
+use crate::projection::Mappable;
 use inselberg_comm::Reduce;
-use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, Table};
+use inselberg_io::catalogue::CataloguePart;
 use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
 use inselberg_io::staging::Staged;
 use rayon::prelude::*;
 use std::num::NonZeroU64;
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,28 +38,22 @@ impl GroupId {
     }
 }
 
-/// Groups of particles. Owns itself. Over several ranks each rank has the labels of its own particles and a range of the
-/// groups.
+/// Groups of particles: a [`FoundCatalogue`] with their labels.
+///
+/// Owns itself. Over several ranks each rank has the labels of its own particles and a range of the groups.
 pub struct FofGroups {
-    shared: Arc<Shared>,
-    found: SearchResult,
-}
-
-/// What a call found.
-pub(crate) struct SearchResult {
+    catalogue: FoundCatalogue,
     groups: Groups,
     labels: Vec<Option<GroupId>>,
     linking_length: f64,
-    catalogue: CataloguePart,
-    /// As [`FofGroups::warnings`].
+    /// As [`Self::warnings`].
     warnings: Vec<String>,
     /// The group of every particle of an output, where it is wanted.
     group_ids: Option<CataloguePart>,
-    /// On rank 0, where it is wanted.
-    projection: Option<Projection>,
-    /// The particles of an output, where they are kept for maps.
-    kept: Option<KeptParticles>,
 }
+
+/// Why there are no maps.
+const NO_MAPS: &str = "maps of particles that were not kept; expected an output on disk and `keep_particles`";
 
 impl std::fmt::Debug for FofGroups {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -66,12 +61,26 @@ impl std::fmt::Debug for FofGroups {
     }
 }
 
-/// Collective: everything that a call finds.
+impl Deref for FofGroups {
+    type Target = FoundCatalogue;
+
+    fn deref(&self) -> &FoundCatalogue {
+        &self.catalogue
+    }
+}
+
+impl DerefMut for FofGroups {
+    fn deref_mut(&mut self) -> &mut FoundCatalogue {
+        &mut self.catalogue
+    }
+}
+
+/// Collective: the groups of the particles of a program.
 pub(crate) fn search(
-    session: Session,
+    session: &Session,
     particles: &ParticleColumns,
     params: &FofParams,
-) -> Result<SearchResult, Error> {
+) -> Result<FofGroups, Error> {
     let sides = particles.sides()?;
     if params.seed_mass.is_some() || params.with_group_ids {
         let message = "black holes and group IDs in files are of particles on disk; expected neither for particles in memory";
@@ -82,7 +91,7 @@ pub(crate) fn search(
         let message = "properties of groups of particles in memory; expected particles on disk";
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
-    let Session { comm, executor, .. } = session;
+    let Session { shared, comm, executor, .. } = *session;
     let of_search = particles.to_search(comm)?;
     let n_linkable = match &of_search.role {
         None => of_search.len(),
@@ -114,15 +123,14 @@ pub(crate) fn search(
     let is_numbered = !particles.has_ids() && comm.n_ranks() > 1;
     let line =
         "the particles have no IDs, so the order of groups of equal size depends on how the ranks share them";
-    Ok(SearchResult {
+    let catalogue = FoundCatalogue::new(shared, catalogue, Err(NO_MAPS));
+    Ok(FofGroups {
+        catalogue: catalogue.with_projection(projection.flatten()),
         groups: found.groups,
         labels,
         linking_length,
-        catalogue,
         warnings: is_numbered.then(|| line.to_string()).into_iter().collect(),
         group_ids: None,
-        projection: projection.flatten(),
-        kept: None,
     })
 }
 
@@ -179,165 +187,62 @@ fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> Parti
     }
 }
 
-impl SearchResult {
+impl FofGroups {
     /// Of a search whose particles nobody gave, so that nobody gets labels.
-    pub fn of_output(found: FofOutcome) -> Self {
+    pub(crate) fn of_output(shared: &Arc<Shared>, found: FofOutcome) -> Self {
         let FofOutcome { groups, linking_length, catalogue, group_ids, projection, kept, warnings, .. } =
             found;
-        let labels = Vec::new();
-        Self { groups, labels, linking_length, catalogue, warnings, group_ids, projection, kept }
-    }
-}
-
-impl FofGroups {
-    pub(crate) fn new(shared: Arc<Shared>, found: SearchResult) -> Self {
-        Self { shared, found }
+        let kept = kept.map(|kept| -> Arc<dyn Mappable> { Arc::new(kept) });
+        let catalogue = FoundCatalogue::new(shared, catalogue, kept.ok_or(NO_MAPS));
+        let catalogue = catalogue.with_projection(projection);
+        Self { catalogue, groups, labels: Vec::new(), linking_length, warnings, group_ids }
     }
 
     /// The group of each particle of this rank, in the order of the particles; `None` for particles in no group. Empty for
     /// particles on disk.
     pub fn labels(&self) -> &[Option<GroupId>] {
-        &self.found.labels
+        &self.labels
     }
 
     /// What a user should know about a result that is right but may surprise: one line each, the same on all ranks.
     pub fn warnings(&self) -> Vec<String> {
-        self.found.warnings.clone()
+        self.warnings.clone()
     }
 
     /// Number of groups on all ranks.
     pub fn n_groups(&self) -> u64 {
-        self.found.groups.n_total
+        self.groups.n_total
     }
 
     /// The linking length, in the units of the positions.
     pub fn linking_length(&self) -> f64 {
-        self.found.linking_length
+        self.linking_length
     }
 
     /// The groups whose rows this rank has, column by column. Rows continue from rank to rank.
     pub fn local_groups(&self) -> &Groups {
-        &self.found.groups
+        &self.groups
     }
 
-    /// The rows of the table `Groups` that this rank has, with types, dimensions and descriptions.
-    pub fn table(&self) -> &Table {
-        &self.found.catalogue.tables.first().expect("a catalogue of groups has a table").table
-    }
-
-    /// The tables of the catalogue, `Groups` first, each with the rows of this rank and the number of rows on all ranks.
-    pub fn tables(&self) -> impl ExactSizeIterator<Item = (&Table, u64)> {
-        self.found.catalogue.tables.iter().map(|part| (&part.table, part.n_rows))
-    }
-
-    /// Adds texts to the attributes, as [`crate::Clumps::add_attributes`].
-    #[doc(hidden)]
-    pub fn add_attributes(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) {
-        self.found.catalogue.add_texts(texts);
-    }
-
-    /// What the catalogue says of its input, its parameters and its totals.
-    pub fn attributes(&self) -> &[(String, Attribute)] {
-        &self.found.catalogue.attributes
-    }
-
-    /// Collective: the whole catalogue on `rank`, `None` on the others.
-    ///
-    /// # Errors
-    /// When there is no such rank, or a rank fails.
-    pub fn gather(&self, rank: u32) -> Result<Option<Catalogue>, Error> {
-        self.shared.gather(&self.found.catalogue, rank)
-    }
-
-    /// Collective: writes the catalogue to a file, whole or not at all. As [`crate::Clumps::write`].
-    ///
-    /// # Errors
-    /// When the file cannot be written, or a rank fails.
-    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        self.shared.write(&self.found.catalogue, path.as_ref())
-    }
-
-    /// Collective: writes the properties in the layout of SOAP, as [`crate::Clumps::write_soap`].
-    ///
-    /// # Errors
-    /// When the catalogue has no properties of bound particles and no spheres, and those of [`crate::Clumps::write_soap`].
-    pub fn write_soap(
-        &self,
-        place: impl AsRef<Path>,
-        particles: Option<&OpenParticles>,
-    ) -> Result<(), Error> {
-        let input = particles.map(OpenParticles::reader);
-        self.shared.write_soap(&self.found.catalogue, place.as_ref(), input)
-    }
-
-    /// Collective: writes the group of every particle of an output to a file, as [`Self::write`] writes the catalogue.
+    /// Collective: writes the group of every particle of an output to a file, as [`FoundCatalogue::write`] writes the catalogue.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] unless [`FofParams::with_group_ids`] asked for them. When the file cannot be written, or a
     /// rank fails.
     pub fn write_group_ids(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        self.shared.write(self.group_ids()?, path.as_ref())
+        self.shared().write(self.group_ids()?, path.as_ref())
     }
 
-    /// The mass projected along z, on rank 0, where [`FofParams::with_projection`] asked for it.
-    pub fn projection(&self) -> Option<&Projection> {
-        self.found.projection.as_ref()
-    }
-
-    /// Collective: the mean density along the line of sight, of any region and along any axis, as [`crate::Clumps::maps`]. A
-    /// particle is a cube with a side of half a linking length.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`] unless [`FofParams::keep_particles`] kept the particles of an output, and for views that
-    /// cannot be made. When a rank fails.
-    pub fn maps(&self, views: &[View]) -> Result<Option<Vec<DensityMap>>, Error> {
-        let kept = self.kept()?;
-        self.shared.maps(kept, kept.space(), views)
-    }
-
-    /// The box of [`Self::maps`], and the side of the cube of a particle. An open box is the cube around all particles.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`] unless [`FofParams::keep_particles`] kept the particles of an output.
-    pub fn map_box(&self) -> Result<(MapBox, f64), Error> {
-        self.kept().map(|kept| (*kept.space(), kept.finest()))
-    }
-
-    fn kept(&self) -> Result<&KeptParticles, Error> {
-        let missing = || {
-            let message =
-                "maps of particles that were not kept; expected an output on disk and `keep_particles`";
-            Error::new(ErrorKind::InvalidArgument, message)
-        };
-        self.found.kept.as_ref().ok_or_else(missing)
-    }
-
-    /// Frees what [`FofParams::keep_particles`] kept.
-    #[doc(hidden)]
-    pub fn forget_particles(&mut self) {
-        self.found.kept = None;
-    }
-
-    /// Collective: stages the catalogue; rank 0 gets the file. For the command line, whose files get their names together.
-    #[doc(hidden)]
-    pub fn stage(&self, path: &Path) -> Result<Staged, Error> {
-        self.shared.stage(&self.found.catalogue, path)
-    }
-
-    /// Collective: stages the file of group IDs, as [`Self::stage`].
+    /// Collective: stages the file of group IDs, as [`FoundCatalogue::stage`].
     #[doc(hidden)]
     pub fn stage_group_ids(&self, path: &Path) -> Result<Staged, Error> {
-        self.shared.stage(self.group_ids()?, path)
-    }
-
-    pub(crate) fn part(&self) -> &CataloguePart {
-        &self.found.catalogue
+        self.shared().stage(self.group_ids()?, path)
     }
 
     fn group_ids(&self) -> Result<&CataloguePart, Error> {
         let missing = || {
             Error::new(ErrorKind::InvalidArgument, "a search without group IDs; expected one that keeps them")
         };
-        self.found.group_ids.as_ref().ok_or_else(missing)
+        self.group_ids.as_ref().ok_or_else(missing)
     }
 }

@@ -12,6 +12,7 @@ pub mod clumps;
 mod conversions;
 mod default_threads;
 pub mod engine;
+pub mod found;
 pub mod groups;
 mod guard;
 pub mod hook;

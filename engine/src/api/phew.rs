@@ -1,7 +1,8 @@
 //! PHEW on the cells of a program: one call.
 
 use crate::api::cells::{CellFields, Cells};
-use crate::api::clumps::{ClumpLabels, CutResult};
+use crate::api::clumps::{ClumpLabels, Clumps, NO_MAPS};
+use crate::api::found::FoundCatalogue;
 use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
 use crate::api::quantities::converted;
@@ -21,13 +22,13 @@ use inselberg_io::params::InputScale;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Collective: everything that a call finds.
+/// Collective: the clumps of the cells of a program.
 pub(crate) fn find(
     session: Session,
     cells: &Cells,
     fields: &CellFields,
     params: &PhewParams,
-) -> Result<CutResult, Error> {
+) -> Result<Clumps, Error> {
     params.check_on_cells()?;
     let scale = InputScale::of_cells(&cells.geometry.header(), cells.geometry.units.is_some());
     let params = &converted(params, &scale)?;
@@ -37,7 +38,7 @@ pub(crate) fn find(
     }
     check_needs_no_output(params)?;
     session.check_same("geometry and parameters", &(&*cells.geometry, params, fields.kinds()))?;
-    let Session { comm, executor, meshes } = session;
+    let Session { shared, comm, executor, meshes } = session;
     check_fields(cells, fields, params)?;
     let search = SearchThresholds::new(params.thresholds());
     let (thresholds, lifted) = (search.searched(), search.lifted_column(&fields.density));
@@ -72,8 +73,9 @@ pub(crate) fn find(
     let projection = project_if(params, &kept.part, comm)?;
     let patches = Arc::new(patches);
     let labels = ClumpLabels::new(&patches, ids, comm)?;
-    Ok(CutResult {
-        catalogue,
+    let catalogue = FoundCatalogue::new(shared, catalogue, Err(NO_MAPS));
+    Ok(Clumps {
+        catalogue: catalogue.with_projection(projection),
         structures,
         peaks: Arc::new(peaks),
         patches: Some(patches),
@@ -84,10 +86,8 @@ pub(crate) fn find(
         coverage: cells.geometry.coverage(&leaves),
         densest: search.lowered(densest),
         span,
-        projection,
         field: None,
         balance,
-        kept: None,
     })
 }
 

@@ -6,7 +6,7 @@ use crate::api::meshes::MeshCache;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::progress::Observer;
-use crate::projection::{DensityMap, MapBox, Mappable, View, check_views, maps};
+use crate::projection::{DensityMap, Mappable, View, check_views, maps};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
@@ -96,6 +96,8 @@ struct CallState {
 
 /// The context of a call.
 pub(crate) struct Session<'a> {
+    /// What results keep of the engine.
+    pub shared: &'a Arc<Shared>,
     pub comm: &'a Comm,
     pub executor: &'a Executor<'a>,
     pub meshes: &'a mut MeshCache,
@@ -133,7 +135,7 @@ impl Shared {
 
     /// Collective: makes a call on the threads of the engine. An error on one rank is an error on all.
     pub fn call<T: Send>(
-        &self,
+        self: &Arc<Self>,
         work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send,
     ) -> Result<T, Error> {
         let mut state = self.state.lock();
@@ -146,11 +148,11 @@ impl Shared {
             ProcessOwner::Host { threads, hook } => threads.run(move || {
                 let observer = HookObserver::new(hook.clone());
                 let executor = Executor::with_plans(ThreadPool::from_current(), &observer, plans);
-                guard::call(comm, || work(Session { comm, executor: &executor, meshes }))
+                guard::call(comm, || work(Session { shared: self, comm, executor: &executor, meshes }))
             })?,
             ProcessOwner::Program { pool, observer } => {
                 let executor = Executor::with_plans(pool.clone(), &**observer, plans);
-                work(Session { comm, executor: &executor, meshes })
+                work(Session { shared: self, comm, executor: &executor, meshes })
             }
         }
     }
@@ -165,7 +167,7 @@ impl Shared {
     }
 
     /// Collective: a whole catalogue on one rank, `None` on the others.
-    pub fn gather(&self, part: &CataloguePart, rank: u32) -> Result<Option<Catalogue>, Error> {
+    pub fn gather(self: &Arc<Self>, part: &CataloguePart, rank: u32) -> Result<Option<Catalogue>, Error> {
         self.call(|Session { comm, .. }| {
             let n_ranks = comm.n_ranks();
             if rank as usize >= n_ranks {
@@ -177,7 +179,7 @@ impl Shared {
     }
 
     /// Collective: as [`Self::write`], but rank 0 gets the staged file. A stage over bytes of values.
-    pub fn stage(&self, part: &CataloguePart, path: &Path) -> Result<Staged, Error> {
+    pub fn stage(self: &Arc<Self>, part: &CataloguePart, path: &Path) -> Result<Staged, Error> {
         self.call(|Session { comm, executor, .. }| {
             let observer = executor.observer();
             let bytes = bytes_of_first(path, part, comm.n_ranks());
@@ -188,21 +190,20 @@ impl Shared {
 
     /// Collective: one map for each view on rank 0, `None` on the others.
     pub fn maps(
-        &self,
+        self: &Arc<Self>,
         kept: &dyn Mappable,
-        space: &MapBox,
         views: &[View],
     ) -> Result<Option<Vec<DensityMap>>, Error> {
-        check_views(views, space)?;
+        check_views(views, kept.space())?;
         self.call(|session| {
             session.check_same("views", &views)?;
-            Ok(maps(kept, space, views, session.comm)?)
+            Ok(maps(kept, views, session.comm)?)
         })
     }
 
     /// Collective: writes files in the layout of SOAP. Rank 0 holds the tables for it.
     pub fn write_soap(
-        &self,
+        self: &Arc<Self>,
         part: &CataloguePart,
         place: &Path,
         input: Option<&dyn ParticleInput>,
@@ -220,7 +221,7 @@ impl Shared {
     }
 
     /// Collective: writes a catalogue to a file.
-    pub fn write(&self, part: &CataloguePart, path: &Path) -> Result<(), Error> {
+    pub fn write(self: &Arc<Self>, part: &CataloguePart, path: &Path) -> Result<(), Error> {
         self.call(|Session { comm, .. }| Ok(write_part(path, part, comm)?))
     }
 }

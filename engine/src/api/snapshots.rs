@@ -1,7 +1,8 @@
 //! Calls on outputs of simulations on disk, which they read.
 
-use crate::api::clumps::{ClumpLabels, CutResult};
-use crate::api::groups::SearchResult;
+use crate::api::clumps::{ClumpLabels, Clumps, NO_MAPS};
+use crate::api::found::FoundCatalogue;
+use crate::api::groups::FofGroups;
 use crate::api::opened::{OpenParticles, OpenSnapshot};
 use crate::api::params::{FofParams, PhewParams};
 use crate::api::params::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
@@ -15,8 +16,7 @@ use crate::phew::defaults;
 use crate::phew::params::FieldChoice;
 
 use crate::phew::run::{PhewOutcome, run, run_on_graph, run_on_particles};
-use crate::projection::KeptLeaves;
-use inselberg_comm::Comm;
+use crate::projection::{KeptLeaves, Mappable};
 use inselberg_io::params::InputScale;
 use inselberg_io::{Header, Snapshot};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) fn phew(
     snapshot: &OpenSnapshot,
     field: &FieldChoice,
     params: &PhewParams,
-) -> Result<CutResult, Error> {
+) -> Result<Clumps, Error> {
     session.check_same("field and parameters", &(field, params))?;
     params.check_on_cells()?;
     let (header, has_units) = (snapshot.reader().header(), snapshot.reader().has_units());
@@ -39,7 +39,7 @@ pub(crate) fn phew(
     }
     let config = params.config(field.clone());
     let found = run(snapshot.reader(), &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, scale, header, session.comm)
+    Clumps::of_output(session, found, params, scale, header)
 }
 
 /// Collective: PHEW on the mesh that particles make.
@@ -48,7 +48,7 @@ pub(crate) fn phew_particles(
     particles: &OpenParticles,
     mesh: &ParticleMeshParams,
     params: &PhewParams,
-) -> Result<CutResult, Error> {
+) -> Result<Clumps, Error> {
     session.check_same("mesh and parameters", &(mesh, params))?;
     params.check()?;
     let mesh = mesh.config()?;
@@ -58,7 +58,7 @@ pub(crate) fn phew_particles(
     params.check()?;
     let config = params.config(FieldChoice::Auto);
     let found = run_on_particles(&snapshot, &mesh, &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, scale, snapshot.header(), session.comm)
+    Clumps::of_output(session, found, params, scale, snapshot.header())
 }
 
 /// Collective: PHEW on the graph of particles and their neighbours.
@@ -67,7 +67,7 @@ pub(crate) fn phew_graph(
     particles: &OpenParticles,
     graph: &ParticleGraphParams,
     params: &PhewParams,
-) -> Result<CutResult, Error> {
+) -> Result<Clumps, Error> {
     session.check_same("graph and parameters", &(graph, params))?;
     params.check()?;
     if params.projection_level.is_some() {
@@ -81,7 +81,7 @@ pub(crate) fn phew_graph(
     params.check()?;
     let config = params.config(FieldChoice::Auto);
     let found = run_on_graph(&snapshot, &graph, &config, session.comm, session.executor)?;
-    CutResult::of_output(found, params, scale, snapshot.header(), session.comm)
+    Clumps::of_output(session, found, params, scale, snapshot.header())
 }
 
 /// Collective: friends-of-friends groups of particles on disk.
@@ -90,24 +90,25 @@ pub(crate) fn fof(
     particles: &OpenParticles,
     types: &LinkingTypes,
     params: &FofParams,
-) -> Result<SearchResult, Error> {
+) -> Result<FofGroups, Error> {
     session.check_same("types and parameters", &(types, params))?;
     params.check()?;
     let params = &converted(params, &of_header(particles.reader().about()))?;
     let config = types.config(params)?;
-    Ok(SearchResult::of_output(run_fof(particles.reader(), &config, session.comm, session.executor)?))
+    let found = run_fof(particles.reader(), &config, session.comm, session.executor)?;
+    Ok(FofGroups::of_output(session.shared, found))
 }
 
-impl CutResult {
-    /// Collective if a projection is requested or the density is kept; `header` is that of the output.
+impl Clumps {
+    /// Collective, where a projection is wanted or the density is kept; `header` is that of the output.
     fn of_output(
+        session: &Session,
         found: PhewOutcome,
         params: &PhewParams,
         scale: InputScale,
         header: &Header,
-        comm: &Comm,
     ) -> Result<Self, Error> {
-        let side = header.boxlen;
+        let (comm, side) = (session.comm, header.boxlen);
         let PhewOutcome { mut catalogue, part, structures, peaks, thresholds, units, leaves, .. } = found;
         catalogue.attributes.extend(params.in_force(units.of).attributes());
         let span = DataSpan::new(&peaks, &thresholds, &catalogue, comm)?;
@@ -120,8 +121,10 @@ impl CutResult {
             (true, None, Some(part)) => Some(KeptLeaves::of_part(part, side, comm)?),
             _ => None,
         };
+        let kept = kept.map(|kept| -> Arc<dyn Mappable> { Arc::new(kept.at_origin(header.origin)) });
+        let catalogue = FoundCatalogue::new(session.shared, catalogue, kept.ok_or(NO_MAPS));
         Ok(Self {
-            catalogue,
+            catalogue: catalogue.with_projection(projection),
             structures,
             peaks: Arc::new(peaks),
             patches: None,
@@ -133,10 +136,8 @@ impl CutResult {
             coverage: 1.0,
             densest: found.densest,
             span,
-            projection,
             field: Some(found.field),
             balance: found.balance,
-            kept: kept.map(|kept| Arc::new(kept.at_origin(header.origin))),
         })
     }
 }

@@ -34,22 +34,20 @@ impl KeptParticles {
         Ok(Self { position: particles.position.clone(), mass: particles.mass.clone(), side, space })
     }
 
-    /// The box.
-    pub fn space(&self) -> &MapBox {
-        &self.space
-    }
-
-    /// The side of the cube of a particle.
-    pub fn finest(&self) -> f64 {
-        self.side
-    }
-
     fn density(&self, particle: usize) -> f64 {
         self.mass.get(particle) / self.side.powi(3)
     }
 }
 
 impl Mappable for KeptParticles {
+    fn space(&self) -> &MapBox {
+        &self.space
+    }
+
+    fn finest(&self) -> f64 {
+        self.side
+    }
+
     fn bounds(&self) -> (u64, f64) {
         let n = self.position.len();
         let greatest = (0..n).map(|i| self.density(i).abs()).fold(0.0, f64::max);

@@ -4,6 +4,9 @@ use inselberg_io::catalogue::Attribute;
 use inselberg_io::{Every, Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot};
 use std::path::PathBuf;
 
+/// Changes the values in a column of a block.
+pub type BlockChange<'a> = Box<dyn Fn(usize, &mut OctBlock) + Send + Sync + 'a>;
+
 /// Another snapshot, of which `field` is changed.
 pub struct ChangedSnapshot<'a> {
     /// The other snapshot.
@@ -13,7 +16,7 @@ pub struct ChangedSnapshot<'a> {
     /// A further name, under which the field is as in the other snapshot; `None` for none.
     pub unchanged: Option<&'a str>,
     /// Changes the values in this column of a block.
-    pub change: Box<dyn Fn(usize, &mut OctBlock) + Send + Sync + 'a>,
+    pub change: BlockChange<'a>,
     /// Changes a value beyond the walls.
     pub beyond: Box<dyn Fn(f64) -> f64 + Send + Sync + 'a>,
 }

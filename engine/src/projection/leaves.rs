@@ -108,7 +108,7 @@ impl KeptLeaves {
     /// [`ErrorKind::InvalidArgument`] for views that cannot be made.
     pub fn maps(&self, views: &[View]) -> Result<Vec<DensityMap>, Error> {
         check_views(views, &self.space)?;
-        Ok(maps(self, &self.space, views, &Comm::solo())?.expect("the only rank has the maps"))
+        Ok(maps(self, views, &Comm::solo())?.expect("the only rank has the maps"))
     }
 
     fn new(
@@ -185,6 +185,14 @@ impl KeptLeaves {
 }
 
 impl Mappable for KeptLeaves {
+    fn space(&self) -> &MapBox {
+        &self.space
+    }
+
+    fn finest(&self) -> f64 {
+        self.finest
+    }
+
     fn bounds(&self) -> (u64, f64) {
         let (mut n, mut greatest) = (0, 0.0);
         self.for_each(
