@@ -127,7 +127,7 @@ fn option_of(about: &Parameter, default: Option<String>, commands: Vec<Command>,
 
 /// Its help; an option that switches it off says "Do not" in front.
 fn help_of(about: &Parameter, known: &[Parameter]) -> String {
-    let help = with_names(about.help(), known);
+    let help = with_names(&about.help(), known);
     match help.split_at_checked(1) {
         Some((first, rest)) if is_switched_off(about) => format!("Do not {}{rest}", first.to_lowercase()),
         _ => help,

@@ -26,7 +26,7 @@
 //! assert_eq!(refused.to_string(), "mesh_width is -1; expected a finite width above 0");
 //! assert_eq!(check_ranges(&NetParams::default().mesh_width(4.0).is_old(true)), Ok(()));
 //! let about = net.parameters()[0];
-//! assert_eq!((about.key, about.help(), about.topic), ("mesh_width", "Smallest fish that stays in the net (cm)", Topic::Search));
+//! assert_eq!((about.key, about.help().as_str(), about.topic), ("mesh_width", "Smallest fish that stays in the net (cm)", Topic::Search));
 //! # Ok::<(), ParamError>(())
 //! ```
 //!
@@ -104,22 +104,24 @@ pub struct Parameter {
     pub topic: Topic,
     /// What a value must be.
     pub expected: &'static str,
-    /// Its documentation: one line, then, after an empty one, details. Keys of other parameters stand in backticks.
+    /// Its documentation: a first paragraph of one line of help, then details. Keys of other parameters stand in backticks.
     pub doc: &'static str,
 }
 
 impl Parameter {
-    /// One line without a full stop.
-    pub fn help(&self) -> &'static str {
-        self.doc.lines().next().unwrap_or_default().trim().trim_end_matches('.')
+    /// The first paragraph of the documentation as one line, without a full stop.
+    pub fn help(&self) -> String {
+        joined(self.doc.lines().take_while(|line| !line.trim().is_empty())).trim_end_matches('.').into()
     }
 
     /// The details as one paragraph; may be empty.
     pub fn details(&self) -> String {
-        let lines: Vec<&str> =
-            self.doc.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).collect();
-        lines.join(" ")
+        joined(self.doc.lines().skip_while(|line| !line.trim().is_empty()))
     }
+}
+
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    lines.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// A value does not suit a parameter, alone or beside others.
