@@ -3,7 +3,7 @@
 use crate::api::opened::OpenParticles;
 use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
-use crate::projection::{DensityMap, MapBox, Mappable, Projection, View};
+use crate::projection::{DensityMap, KeptForMaps, MapBox, Projection, View};
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
 use inselberg_io::staging::Staged;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct FoundCatalogue {
 }
 
 /// What maps are made of, or why there is nothing.
-pub(crate) type KeptMatter = Result<Arc<dyn Mappable>, &'static str>;
+pub(crate) type KeptMatter = Result<Arc<dyn KeptForMaps>, &'static str>;
 
 impl std::fmt::Debug for FoundCatalogue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -160,7 +160,7 @@ impl FoundCatalogue {
         self.kept().map(|kept| (*kept.space(), kept.finest()))
     }
 
-    fn kept(&self) -> Result<&dyn Mappable, Error> {
+    fn kept(&self) -> Result<&dyn KeptForMaps, Error> {
         let missing = |problem: &&'static str| Error::new(ErrorKind::InvalidArgument, *problem);
         self.maps.as_deref().map_err(missing)
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fof::picture;
 use crate::fof::run::{CatalogueRequest, catalogue};
 use crate::fof::{FofOutcome, Groups, LinkingRules, ParticleCounts, Role, find_groups};
-use crate::projection::Mappable;
+use crate::projection::KeptForMaps;
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::CataloguePart;
 use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
@@ -192,7 +192,7 @@ impl FofGroups {
     pub(crate) fn of_output(shared: &Arc<Shared>, found: FofOutcome) -> Self {
         let FofOutcome { groups, linking_length, catalogue, group_ids, projection, kept, warnings, .. } =
             found;
-        let kept = kept.map(|kept| -> Arc<dyn Mappable> { Arc::new(kept) });
+        let kept = kept.map(|kept| -> Arc<dyn KeptForMaps> { Arc::new(kept) });
         let catalogue = FoundCatalogue::new(shared, catalogue, kept.ok_or(NO_MAPS));
         let catalogue = catalogue.with_projection(projection);
         Self { catalogue, groups, labels: Vec::new(), linking_length, warnings, group_ids }

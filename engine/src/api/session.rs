@@ -6,7 +6,7 @@ use crate::api::meshes::MeshCache;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::progress::Observer;
-use crate::projection::{DensityMap, Mappable, View, check_views, maps};
+use crate::projection::{DensityMap, KeptForMaps, View, check_views, maps};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
@@ -191,13 +191,13 @@ impl Shared {
     /// Collective: one map for each view on rank 0, `None` on the others.
     pub fn maps(
         self: &Arc<Self>,
-        kept: &dyn Mappable,
+        kept: &dyn KeptForMaps,
         views: &[View],
     ) -> Result<Option<Vec<DensityMap>>, Error> {
         check_views(views, kept.space())?;
         self.call(|session| {
             session.check_same("views", &views)?;
-            Ok(maps(kept, views, session.comm)?)
+            Ok(maps(kept, kept.space(), views, session.comm)?)
         })
     }
 

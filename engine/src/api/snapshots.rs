@@ -16,7 +16,7 @@ use crate::phew::defaults;
 use crate::phew::params::FieldChoice;
 
 use crate::phew::run::{PhewOutcome, run, run_on_graph, run_on_particles};
-use crate::projection::{KeptLeaves, Mappable};
+use crate::projection::{KeptForMaps, KeptLeaves};
 use inselberg_io::params::InputScale;
 use inselberg_io::{Header, Snapshot};
 use std::sync::Arc;
@@ -121,7 +121,7 @@ impl Clumps {
             (true, None, Some(part)) => Some(KeptLeaves::of_part(part, side, comm)?),
             _ => None,
         };
-        let kept = kept.map(|kept| -> Arc<dyn Mappable> { Arc::new(kept.at_origin(header.origin)) });
+        let kept = kept.map(|kept| -> Arc<dyn KeptForMaps> { Arc::new(kept.at_origin(header.origin)) });
         let catalogue = FoundCatalogue::new(session.shared, catalogue, kept.ok_or(NO_MAPS));
         Ok(Self {
             catalogue: catalogue.with_projection(projection),

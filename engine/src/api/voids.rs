@@ -6,7 +6,7 @@ use crate::api::params::ParticleGraphParams;
 use crate::api::quantities::{MeanOf, converted, scale_of_particles};
 use crate::api::session::Session;
 use crate::error::Error;
-use crate::projection::{KeptLeaves, Mappable};
+use crate::projection::{KeptForMaps, KeptLeaves};
 use crate::tables::input_notes_of;
 use crate::voids::{VoidOutcome, VoidParams, run_voids};
 use inselberg_io::Snapshot;
@@ -38,7 +38,7 @@ pub(crate) fn find(
     let VoidOutcome { catalogue, leaves, .. } = found;
     let (side, origin) = (snapshot.header().boxlen, snapshot.header().origin);
     let kept = leaves.map(|leaves| KeptLeaves::of_roots(leaves, side, session.comm)).transpose()?;
-    let kept = kept.map(|kept| -> Arc<dyn Mappable> { Arc::new(kept.at_origin(origin)) });
+    let kept = kept.map(|kept| -> Arc<dyn KeptForMaps> { Arc::new(kept.at_origin(origin)) });
     Ok(Voids { catalogue: FoundCatalogue::new(session.shared, catalogue, kept.ok_or(NO_MAPS)) })
 }
 

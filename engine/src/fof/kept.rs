@@ -2,7 +2,7 @@
 
 use super::types::Particles;
 use crate::particles::{Bounds, Masses, Positions};
-use crate::projection::{Exposure, MapBox, Mappable};
+use crate::projection::{Exposure, KeptForMaps, MapBox, Mappable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::geom::fold;
 
@@ -39,7 +39,7 @@ impl KeptParticles {
     }
 }
 
-impl Mappable for KeptParticles {
+impl KeptForMaps for KeptParticles {
     fn space(&self) -> &MapBox {
         &self.space
     }
@@ -47,7 +47,9 @@ impl Mappable for KeptParticles {
     fn finest(&self) -> f64 {
         self.side
     }
+}
 
+impl Mappable for KeptParticles {
     fn bounds(&self) -> (u64, f64) {
         let n = self.position.len();
         let greatest = (0..n).map(|i| self.density(i).abs()).fold(0.0, f64::max);

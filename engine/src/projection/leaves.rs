@@ -1,6 +1,6 @@
 //! Leaves of a mesh that are kept for maps.
 
-use super::maps::{Mappable, check_views, maps};
+use super::maps::{KeptForMaps, Mappable, check_views, maps};
 use super::view::{DensityMap, Exposure, MapBox, View};
 use crate::error::{Error, ErrorKind};
 use crate::partition::LocalField;
@@ -108,7 +108,7 @@ impl KeptLeaves {
     /// [`ErrorKind::InvalidArgument`] for views that cannot be made.
     pub fn maps(&self, views: &[View]) -> Result<Vec<DensityMap>, Error> {
         check_views(views, &self.space)?;
-        Ok(maps(self, views, &Comm::solo())?.expect("the only rank has the maps"))
+        Ok(maps(self, &self.space, views, &Comm::solo())?.expect("the only rank has the maps"))
     }
 
     fn new(
@@ -139,26 +139,55 @@ impl KeptLeaves {
     pub fn finest(&self) -> f64 {
         self.finest
     }
+}
 
-    /// Calls `leaf` with level, position and density of the leaves in each brick for which `is_near`.
-    fn for_each(&self, is_near: impl Fn(u8, [u32; 3]) -> bool, mut leaf: impl FnMut(u8, [u32; 3], f64)) {
-        match &self.leaves {
-            Leaves::Field { mesh, rho, own } => {
-                for (s, super_brick) in mesh.supers().iter().enumerate() {
-                    let level = mesh.level_of_super(s);
-                    for b in mesh.bricks_of(super_brick) {
-                        let brick = &mesh.bricks()[b];
-                        let mask = brick.leaf & own[b];
-                        if mask == 0 || !is_near(level, brick.position) {
-                            continue;
-                        }
-                        for bit in local::bits(mask) {
-                            let cell = brick.cell(bit).expect("a leaf is a cell");
-                            leaf(level, local::position_of(brick.position, bit), rho[cell.at()]);
-                        }
-                    }
-                }
+/// Calls `leaf` with level, position and density of the own leaves of a field in each brick for which `is_near`.
+fn each_of_field(
+    mesh: &Mesh,
+    rho: &[f64],
+    own: &[u64],
+    is_near: &dyn Fn(u8, [u32; 3]) -> bool,
+    leaf: &mut dyn FnMut(u8, [u32; 3], f64),
+) {
+    for (s, super_brick) in mesh.supers().iter().enumerate() {
+        let level = mesh.level_of_super(s);
+        for b in mesh.bricks_of(super_brick) {
+            let brick = &mesh.bricks()[b];
+            let mask = brick.leaf & own[b];
+            if mask == 0 || !is_near(level, brick.position) {
+                continue;
             }
+            for bit in local::bits(mask) {
+                let cell = brick.cell(bit).expect("a leaf is a cell");
+                leaf(level, local::position_of(brick.position, bit), rho[cell.at()]);
+            }
+        }
+    }
+}
+
+impl KeptForMaps for KeptLeaves {
+    fn space(&self) -> &MapBox {
+        &self.space
+    }
+
+    fn finest(&self) -> f64 {
+        self.finest
+    }
+}
+
+/// Leaves of a mesh, as maps show them.
+trait EachLeaf: Sync {
+    /// Calls `leaf` with level, position and density of the leaves in each brick for which `is_near`.
+    fn each_leaf(&self, is_near: &dyn Fn(u8, [u32; 3]) -> bool, leaf: &mut dyn FnMut(u8, [u32; 3], f64));
+
+    /// The lower corner of the box, and the side of a level-0 cell.
+    fn place(&self) -> ([f64; 3], f64);
+}
+
+impl EachLeaf for KeptLeaves {
+    fn each_leaf(&self, is_near: &dyn Fn(u8, [u32; 3]) -> bool, leaf: &mut dyn FnMut(u8, [u32; 3], f64)) {
+        match &self.leaves {
+            Leaves::Field { mesh, rho, own } => each_of_field(mesh, rho, own, is_near, leaf),
             Leaves::Roots(RootLeaves { level_min, roots, .. }) => {
                 for (level, leaves) in roots.iter().flat_map(|levels| (*level_min..).zip(levels)) {
                     let mut first = 0;
@@ -182,39 +211,42 @@ impl KeptLeaves {
             }
         }
     }
+
+    fn place(&self) -> ([f64; 3], f64) {
+        (self.space.low, self.side)
+    }
 }
 
-impl Mappable for KeptLeaves {
-    fn space(&self) -> &MapBox {
-        &self.space
+/// The own leaves of a part, in units of the level-0 cell.
+impl EachLeaf for LocalField {
+    fn each_leaf(&self, is_near: &dyn Fn(u8, [u32; 3]) -> bool, leaf: &mut dyn FnMut(u8, [u32; 3], f64)) {
+        each_of_field(&self.field.mesh, &self.field.rho, &self.own, is_near, leaf);
     }
 
-    fn finest(&self) -> f64 {
-        self.finest
+    fn place(&self) -> ([f64; 3], f64) {
+        ([0.0; 3], 1.0)
     }
+}
 
+impl<T: EachLeaf> Mappable for T {
     fn bounds(&self) -> (u64, f64) {
         let (mut n, mut greatest) = (0, 0.0);
-        self.for_each(
-            |_, _| true,
-            |_, _, rho| {
-                n += 1;
-                greatest = f64::max(greatest, rho.abs());
-            },
-        );
+        self.each_leaf(&|_, _| true, &mut |_, _, rho| {
+            n += 1;
+            greatest = f64::max(greatest, rho.abs());
+        });
         (n, greatest)
     }
 
     fn add_to(&self, exposure: &mut Exposure) {
-        let seen = exposure.sight();
-        let side = |level: u8| cell_side(level) * self.side;
-        let low = self.space.low;
+        let (seen, (low, coarse)) = (exposure.sight(), self.place());
+        let side = |level: u8| cell_side(level) * coarse;
         let place = |x: [u32; 3], side: f64| std::array::from_fn(|a| low[a] + f64::from(x[a]) * side);
         let is_near = |level: u8, brick: [u32; 3]| {
             let side = side(level) * f64::from(BRICK);
             seen.reaches(place(brick, side), [side; 3])
         };
-        self.for_each(is_near, |level, position, rho| {
+        self.each_leaf(&is_near, &mut |level, position, rho| {
             let side = side(level);
             exposure.add(place(position, side), [side; 3], rho);
         });

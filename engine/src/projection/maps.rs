@@ -7,14 +7,17 @@ use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 
-/// What maps show: cuboids with densities.
-pub(crate) trait Mappable: Send + Sync {
+/// Matter that a result keeps for maps, with its box.
+pub(crate) trait KeptForMaps: Mappable + Send + Sync {
     /// The box.
     fn space(&self) -> &MapBox;
 
     /// The side of the smallest cuboid.
     fn finest(&self) -> f64;
+}
 
+/// What maps show: cuboids with densities.
+pub(crate) trait Mappable {
     /// The number of cuboids, and the greatest density.
     fn bounds(&self) -> (u64, f64);
 
@@ -64,6 +67,7 @@ pub(crate) fn check_views(views: &[View], space: &MapBox) -> Result<(), Error> {
 /// When another rank fails.
 pub(crate) fn maps(
     matter: &dyn Mappable,
+    space: &MapBox,
     views: &[View],
     comm: &Comm,
 ) -> Result<Option<Vec<DensityMap>>, CommError> {
@@ -71,7 +75,7 @@ pub(crate) fn maps(
     let n = comm.all_reduce_counts(&[n], Reduce::Sum)?[0];
     let quantum = Quantum::for_terms(comm.all_max(&[greatest])?[0], n * IMAGES);
     let expose = |view: &View| {
-        let mut exposure = Exposure::new(view, matter.space(), quantum);
+        let mut exposure = Exposure::new(view, space, quantum);
         matter.add_to(&mut exposure);
         exposure.into_sums()
     };
