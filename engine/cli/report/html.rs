@@ -6,7 +6,18 @@ pub fn escaped(text: &str) -> String {
     text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
-/// A value in a table: its text, and a number by which rows are sorted.
+/// A drawing with a caption, which also describes it to those who do not see it.
+#[cfg(feature = "plot")]
+pub fn figure(id: &str, class: &str, svg: &str, caption: &str) -> String {
+    let (id, caption) = (escaped(id), escaped(caption));
+    let start = svg.find("<svg").unwrap_or(0);
+    // Within HTML the name space of SVG is known, and pages name no address.
+    let svg = svg[start..].replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
+    let svg = svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{caption}\" "), 1);
+    format!("<figure id=\"{id}\" class=\"{class}\">\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>\n")
+}
+
+/// A value in a table: what people read, and a number by which rows are sorted.
 #[cfg(feature = "plot")]
 pub struct HtmlCell {
     /// The text.

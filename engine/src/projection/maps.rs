@@ -8,7 +8,7 @@ use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 
 /// Matter that a result keeps for maps, with its box.
-pub(crate) trait KeptForMaps: Mappable + Send + Sync {
+pub(crate) trait KeptForMaps: Mappable + Send {
     /// The box.
     fn space(&self) -> &MapBox;
 
@@ -17,7 +17,7 @@ pub(crate) trait KeptForMaps: Mappable + Send + Sync {
 }
 
 /// What maps show: cuboids with densities.
-pub(crate) trait Mappable {
+pub(crate) trait Mappable: Sync {
     /// The number of cuboids, and the greatest density.
     fn bounds(&self) -> (u64, f64);
 

@@ -4,40 +4,36 @@
 //! |---|---|
 //! | `frame` | the common parts: head, warnings, facts, counts, attributes |
 //! | `tracks` | the page of a merger tree |
-//! | `zooms` | the regions that are shown |
-//! | `map` | a map as a figure |
-//! | `mass` | the mass functions |
+//! | `zooms` | which regions are shown |
 //! | `objects`, `tree` | the largest objects, and their substructure |
 //! | `costs` | stages, load and messages |
 //! | `kinds` | haloes or groups |
 //! | `style.css`, `sort.js` | embedded in the page |
 //!
-//! Pictures are data within the page. Texts of inputs are escaped. The page stays small for any number of
-//! objects: it lists only the largest, and says so.
+//! Pictures are drawn by `plot`, and lie within the page. Texts of inputs are escaped. The page stays small however many objects there are: it
+//! lists only the largest, and says so.
 
 mod costs;
 mod frame;
 mod kinds;
-mod map;
-mod mass;
 mod objects;
 mod tracks;
 mod tree;
 mod zooms;
 
 use super::StageTime;
-use super::html::escaped;
+use super::html::{escaped, figure};
 use super::least_drawn::LeastDrawn;
 use super::plot::colour::colour_axis;
 use super::plot::layout::MOST_CIRCLES;
 use super::plot::objects::Objects;
+use super::plot::{MapCircle, MapStyle, map_svg, masses_svg};
 use super::ranks::RankReport;
 use super::summary::grouped;
 use super::units::DisplayUnits;
 use costs::ShownCosts;
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
-use map::{MapCircle, MapStyle};
 pub use tracks::{TreeReport, tree_page};
 pub use zooms::{cube_view, whole_view, zoom_views};
 
@@ -95,9 +91,10 @@ pub fn page(data: &ReportData<'_>) -> Result<String, String> {
     let units = escaped(&data.units.sentence(&data.catalogue.attributes));
     text += &format!("<p id=\"units\">{units}</p>\n");
     text += &frame::counts(&data.counts);
-    let style = MapStyle { space: &data.space, units: &data.units, quantity: &data.quantity };
-    text += &maps(data, &style)?;
-    text += &objects::section(data, &style)?;
+    let colours = colour_axis(data.maps.iter());
+    let style = MapStyle { space: &data.space, units: &data.units, quantity: &data.quantity, colours };
+    text += &maps(data, style)?;
+    text += &objects::section(data, style)?;
     let ReportData { stages, things, peak_memory, .. } = *data;
     text += &costs::sections(&ShownCosts { stages, things, ranks: Some(data.ranks), peak_memory });
     text += &frame::attributes(&data.catalogue.attributes);
@@ -105,16 +102,16 @@ pub fn page(data: &ReportData<'_>) -> Result<String, String> {
 }
 
 /// The lists that are drawn: haloes below clumps, or groups.
-const LISTS: [(&str, &str, [&str; 2], &str); 3] = [
-    ("haloes", "haloes", ["peak_position", "mass"], "halo"),
-    ("clumps", "clumps", ["peak_position", "mass"], "clump"),
-    ("Groups", "groups", ["Centres", "Masses"], "halo"),
+const LISTS: [(&str, &str, [&str; 2], bool); 3] = [
+    ("haloes", "haloes", ["peak_position", "mass"], false),
+    ("clumps", "clumps", ["peak_position", "mass"], true),
+    ("Groups", "groups", ["Centres", "Masses"], false),
 ];
 
-fn maps(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, String> {
+fn maps(data: &ReportData<'_>, style: MapStyle<'_>) -> Result<String, String> {
     let mut text = "<h2 id=\"maps\">Maps and mass functions</h2>\n<div class=\"maps\">\n".to_string();
     let (mut circles, mut drawn, mut masses) = (Vec::new(), Vec::new(), Vec::new());
-    for (table, name, [position, mass], class) in LISTS {
+    for (table, name, [position, mass], is_inner) in LISTS {
         if data.catalogue.table(table).is_none() {
             continue;
         }
@@ -128,7 +125,7 @@ fn maps(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, String> {
         circles.extend(large.places.into_iter().map(|i| MapCircle {
             position: objects.positions[i],
             radius: objects.radii.as_ref().map_or(f64::NAN, |radii| radii[i]),
-            class,
+            is_inner,
             label: String::new(),
         }));
         masses.push((name, objects.masses));
@@ -137,13 +134,14 @@ fn maps(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, String> {
         words if words.is_empty() => words,
         words => format!(" of {words}"),
     };
-    let colours = colour_axis(data.maps.iter());
     for map in &data.maps {
         let axis = ["x", "y", "z"][map.view.along];
         let caption = format!("{} along {axis}, with {}{least}", data.quantity, drawn.join(" and "));
-        text += &style.figure(&format!("map-{axis}"), map, colours, &circles, &caption)?;
+        text += &figure(&format!("map-{axis}"), "map", &map_svg(map, style, &circles)?, &caption);
     }
     masses.reverse();
     let lists: Vec<(&str, &[f64])> = masses.iter().map(|(name, masses)| (*name, masses.as_slice())).collect();
-    Ok(text + &mass::figure(&lists, &data.units) + "</div>\n")
+    let drawn = masses_svg(&lists, &data.units)?;
+    text += &figure("mass-function", "masses", &drawn, "Cumulative mass functions of all objects");
+    Ok(text + "</div>\n")
 }

@@ -1,12 +1,12 @@
 //! The largest objects: as a table, and each with a zoomed map and its substructure.
 
 use super::kinds::{PageKind, numbers};
-use super::map::{MapCircle, MapStyle};
 use super::tree::{ListedClumps, tree};
 use super::{ReportData, Zoom};
-use crate::report::html::{HtmlCell, escaped, table};
+use crate::report::html::{HtmlCell, escaped, figure, table};
 use crate::report::plot::colour::colour_axis;
 use crate::report::plot::objects::{Objects, radii};
+use crate::report::plot::{MapCircle, MapStyle, map_svg};
 use crate::report::summary::grouped;
 use crate::report::units::four_digits;
 use inselberg_io::catalogue::{Dimension, Table};
@@ -18,7 +18,7 @@ pub const N_ROWS: usize = 100;
 const CIRCLES: (usize, usize) = (60, 8);
 
 /// The section of the largest objects.
-pub fn section(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, String> {
+pub fn section(data: &ReportData<'_>, style: MapStyle<'_>) -> Result<String, String> {
     let kind = PageKind::of(data.catalogue);
     let objects = Objects::new(data.catalogue, kind.table, kind.position, kind.mass);
     let mut text = format!("<h2 id=\"objects\">The largest {}</h2>\n", kind.many);
@@ -50,8 +50,8 @@ pub fn section(data: &ReportData<'_>, style: &MapStyle<'_>) -> Result<String, St
             escaped(kind.one)
         );
         text += "<div class=\"beside\">\n";
-        let colours = colour_axis(std::iter::once(map));
-        text += &style.figure(&map_id, map, colours, &circles, &caption)?;
+        let style = MapStyle { colours: colour_axis(std::iter::once(map)), ..style };
+        text += &figure(&map_id, "map", &map_svg(map, style, &circles)?, &caption);
         if let Some(clumps) = &clumps {
             text += &tree(clumps, id as u64, &data.units);
         }
@@ -117,14 +117,14 @@ fn circles(
 ) -> Vec<MapCircle> {
     let position = rows.vectors(kind.position).expect("objects have positions")[row];
     let radius = radii(rows).map_or(f64::NAN, |radii| radii[row]);
-    let mut circles = vec![MapCircle { position, radius, class: "halo", label: String::new() }];
+    let mut circles = vec![MapCircle { position, radius, is_inner: false, label: String::new() }];
     let id = numbers(rows, kind.id).expect("every list has identifiers")[row] as u64;
     let large = clumps.into_iter().flat_map(|clumps| clumps.largest_of(id));
     let large = large.filter(|clump| clump.n_cells >= least_cells);
     for (i, clump) in large.take(CIRCLES.0).enumerate() {
         let label = if i < CIRCLES.1 { clump.id.to_string() } else { String::new() };
         let (position, radius) = (clump.position, clump.radius);
-        circles.push(MapCircle { position, radius, class: "clump", label });
+        circles.push(MapCircle { position, radius, is_inner: true, label });
     }
     circles
 }

@@ -3,7 +3,7 @@
 use super::costs::{ShownCosts, sections};
 use super::frame;
 use crate::report::history::TrackHistory;
-use crate::report::html::{HtmlCell, escaped, table};
+use crate::report::html::{HtmlCell, figure, table};
 use crate::report::plot::history_svg;
 use crate::report::summary::grouped;
 use crate::report::units::four_digits;
@@ -93,11 +93,8 @@ fn histories(data: &TreeReport<'_>) -> Result<String, String> {
     for history in listed.iter().take(N_TRACKS.1) {
         let track = history.track;
         let drawn = history_svg(&format!("Track {track}"), "", history)?;
-        let _ = writeln!(
-            text,
-            "<figure class=\"object\" id=\"track-{track}\">\n{drawn}\n<figcaption>{}</figcaption>\n</figure>",
-            escaped(&format!("Mass history and merger tree of track {track}"))
-        );
+        let caption = format!("Mass history and merger tree of track {track}");
+        text += &figure(&format!("track-{track}"), "object", &drawn, &caption);
     }
     Ok(text)
 }

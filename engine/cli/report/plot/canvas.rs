@@ -108,6 +108,16 @@ impl<'a, B: DrawingBackend> Canvas<'a, B> {
         self.draw(&Text::new(text.to_string(), (pixel(at.0), pixel(at.1 + drop)), style))
     }
 
+    /// A white text with a dark edge, for maps.
+    pub fn outlined_text(&self, text: &str, at: (f64, f64), size: f64) -> Drawn {
+        let around = [(-1.0, 0.0), (1.0, 0.0), (0.0, -1.0), (0.0, 1.0)];
+        let place = |(x, y): (f64, f64)| (at.0 + x, at.1 + y);
+        around
+            .into_iter()
+            .try_for_each(|by| self.coloured_text(text, place(by), size, Anchor::Left, BLACK))?;
+        self.coloured_text(text, at, size, Anchor::Left, WHITE)
+    }
+
     fn draw<'e, E>(&self, element: &'e E) -> Drawn
     where
         E: plotters::element::Drawable<B>,

@@ -2,7 +2,7 @@
 
 use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
-use super::layout::{draw_axes, draw_grid, draw_names};
+use super::frames::{draw_axes, draw_grid, draw_names};
 use inselberg::phew::distribution::AboveDensity;
 use inselberg_io::staging::{Staged, WriteResult};
 use plotters::prelude::{DrawingBackend, RGBColor};

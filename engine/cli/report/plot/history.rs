@@ -5,7 +5,7 @@
 
 use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
-use super::layout::{draw_axes, draw_grid, draw_names};
+use super::frames::{draw_axes, draw_grid, draw_names};
 use crate::report::history::{Branch, TrackHistory};
 use inselberg_io::staging::{Staged, WriteResult};
 use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
@@ -62,8 +62,7 @@ pub fn stage_history(
 /// # Errors
 /// When it cannot be drawn.
 pub fn history_svg(title: &str, subtitle: &str, history: &TrackHistory) -> Result<String, String> {
-    let drawn = super::draw_svg(&HistoryPlot::new(title, subtitle, history))?;
-    String::from_utf8(drawn).map_err(|error| error.to_string())
+    super::draw_svg(&HistoryPlot::new(title, subtitle, history))
 }
 
 struct HistoryPlot<'a> {

@@ -1,16 +1,19 @@
 //! The whole picture, panel by panel.
 
-use super::axis::{PlotAxis, Tick};
+use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame, SCALE};
-use super::colour::{Raster, colour_at, colour_axis};
+use super::colour::{Raster, colour_axis};
+use super::frames::{
+    BLUE, DARK, GREEN, LABEL, SKY, SUBTITLE, TITLE, VERMILION, WHITE, draw_axes, draw_grid, draw_key,
+    draw_names,
+};
+use super::map_panel::{MAP_SIDE, MapPanel, MapStyle};
 use super::objects::{DrawnObjects, Objects};
-use super::sight::{Sight, round_length, scale_bar};
 use super::{HEIGHT, PictureData, WIDTH};
 use inselberg::DensityMap;
 use inselberg_io::catalogue::Dimension;
-use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
+use plotters::prelude::{DrawingBackend, RGBColor};
 
-const MAP_SIDE: f64 = 600.0;
 const MAP_LEFT: f64 = 110.0;
 /// From the left edge of one map to that of the next.
 const NEXT_MAP: f64 = 720.0;
@@ -23,22 +26,9 @@ const KEY_LINE: f64 = TOP - 28.0;
 /// The mass functions beside one map.
 const MASSES: Frame = Frame { left: 1010.0, top: TOP, right: 1560.0, bottom: BOTTOM };
 
-const WHITE: RGBColor = RGBColor(255, 255, 255);
-const DARK: RGBColor = RGBColor(16, 12, 40);
-const BLUE: RGBColor = RGBColor(0, 114, 178);
-/// Okabe and Ito's sky blue, vermilion and bluish green, which differ in every kind of colour vision.
-const SKY: RGBColor = RGBColor(86, 180, 233);
-const VERMILION: RGBColor = RGBColor(213, 94, 0);
-const GREEN: RGBColor = RGBColor(0, 158, 115);
-const GREY: RGBColor = RGBColor(225, 225, 225);
-
-const LABEL: f64 = 20.0;
-const TITLE: f64 = 24.0;
-const SUBTITLE: f64 = 16.0;
 /// Characters of a subtitle that fit, unless they are very wide.
 const SUBTITLE_LENGTH: usize = 180;
-const TICK: f64 = 5.0;
-/// Radius of the circle of the largest mass if sizes are not known, and the least of any circle.
+/// Radius of the circle of the largest mass where sizes are not known, and the least of any circle.
 const RADII: (f64, f64) = (30.0, 1.5);
 /// More circles than this would hide the map.
 pub const MOST_CIRCLES: usize = 400;
@@ -116,39 +106,29 @@ struct Shown {
     circles: DrawnObjects,
 }
 
-/// A map and its place.
-pub struct MapPanel<'a> {
-    map: &'a DensityMap,
-    frame: Frame,
-    /// The map in colours, in fine pixels.
-    pub raster: Raster,
-}
-
-impl MapPanel<'_> {
-    /// Its upper left fine pixel.
-    pub fn corner(&self) -> (u32, u32) {
-        (self.frame.left as u32 * SCALE, self.frame.top as u32 * SCALE)
-    }
-}
-
 /// A picture ready to be drawn.
 pub struct PictureLayout<'a> {
     data: &'a PictureData<'a>,
     panels: Vec<MapPanel<'a>>,
+    /// The maps in colours, in fine pixels.
+    rasters: Vec<Raster>,
     masses: Frame,
-    colours: PlotAxis,
     lists: Vec<Shown>,
 }
 
 impl<'a> PictureLayout<'a> {
     /// Lays out `data`, whose maps are complete.
     pub fn new(data: &'a PictureData<'a>) -> Self {
-        let colours = colour_axis(data.maps.iter());
+        let PictureData { space, units, quantity, .. } = data;
+        let style = MapStyle { space, units, quantity, colours: colour_axis(data.maps.iter()) };
         let panel = |(i, map): (usize, &'a DensityMap)| {
-            let frame = map_frame(map, MAP_LEFT + i as f64 * NEXT_MAP);
-            let pixels = |from: f64, to: f64| (to - from) as u32 * SCALE;
+            MapPanel::new(map, style, MAP_LEFT + i as f64 * NEXT_MAP, TOP)
+        };
+        let panels: Vec<MapPanel<'a>> = data.maps.iter().enumerate().map(panel).collect();
+        let raster = |panel: &MapPanel<'_>| {
+            let (frame, pixels) = (panel.frame, |from: f64, to: f64| (to - from) as u32 * SCALE);
             let (width, height) = (pixels(frame.left, frame.right), pixels(frame.top, frame.bottom));
-            MapPanel { map, frame, raster: Raster::new(map, colours, width, height) }
+            Raster::new(panel.map, style.colours, width, height)
         };
         let is_unbound =
             data.catalogue.table(BOUND.table).is_some_and(|clumps| clumps.column(BOUND.columns[1]).is_some());
@@ -170,16 +150,17 @@ impl<'a> PictureLayout<'a> {
         let wider = further_maps(data) * NEXT_MAP;
         Self {
             data,
-            panels: data.maps.iter().enumerate().map(panel).collect(),
+            rasters: panels.iter().map(raster).collect(),
+            panels,
             masses: Frame { left: MASSES.left + wider, right: MASSES.right + wider, ..MASSES },
-            colours,
             lists: styles.iter().map(shown).collect(),
         }
     }
 
-    /// The maps.
-    pub fn panels(&self) -> &[MapPanel<'a>] {
-        &self.panels
+    /// The maps in fine pixels, each with its upper left one.
+    pub fn rasters(&self) -> Vec<(&Raster, (u32, u32))> {
+        let corner = |panel: &MapPanel<'_>| (panel.frame.left as u32 * SCALE, panel.frame.top as u32 * SCALE);
+        self.rasters.iter().zip(self.panels.iter().map(corner)).collect()
     }
 
     /// Width and height in pixels.
@@ -193,67 +174,30 @@ impl<'a> PictureLayout<'a> {
         canvas.text(&cut(&self.data.subtitle), (MAP_LEFT, SUBTITLE_LINE), SUBTITLE, Anchor::Left)?;
         for panel in &self.panels {
             self.draw_circles(canvas, panel)?;
-            self.draw_map_axes(canvas, panel)?;
-            self.draw_scale_bar(canvas, panel)?;
+            panel.draw_axes(canvas)?;
+            panel.draw_scale_bar(canvas)?;
         }
         self.draw_map_legend(canvas)?;
-        self.draw_colour_bar(canvas)?;
+        if let Some(last) = self.panels.last() {
+            last.draw_colours(canvas)?;
+            last.draw_values(canvas)?;
+        }
         self.draw_mass_functions(canvas)
     }
 
     fn draw_circles<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, panel: &MapPanel) -> Drawn {
-        let (frame, sight) = (panel.frame, Sight { view: &panel.map.view, space: &self.data.space });
-        let per_length = (frame.right - frame.left) / panel.map.view.sides[panel.map.view.axes()[0]];
         let largest = self.largest();
         for Shown { style, objects, circles } in self.lists.iter().rev() {
             for &i in &circles.places {
                 let radius = match &objects.radii {
-                    Some(radii) => radii[i] * per_length,
+                    Some(radii) => radii[i] * panel.per_length(),
                     None => RADII.0 * (objects.masses[i] / largest).max(0.0).sqrt(),
                 };
                 let radius = radius.max(RADII.1) + style.wider;
-                if let Some([across, up]) = sight.place(&objects.positions[i])
-                    && radius.is_finite()
-                {
-                    let x = frame.left + across * (frame.right - frame.left);
-                    let y = frame.bottom - up * (frame.bottom - frame.top);
-                    images(sight.repeats(), frame, (x, y), radius)
-                        .try_for_each(|c| canvas.circle(c, radius, style.circle, frame))?;
-                }
+                panel.draw_circle(canvas, &objects.positions[i], radius, style.circle)?;
             }
         }
         Ok(())
-    }
-
-    fn draw_map_axes<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, panel: &MapPanel) -> Drawn {
-        let unit = self.data.units.unit(Dimension::LENGTH);
-        let view = &panel.map.view;
-        let axis = |axis: usize| {
-            PlotAxis::linear(view.low[axis], view.low[axis] + view.sides[axis]).scaled(unit.factor)
-        };
-        let [across, up] = view.axes();
-        draw_axes(canvas, panel.frame, axis(across), axis(up))?;
-        let name = |axis: usize| unit.label(["x", "y", "z"][axis]);
-        draw_names(canvas, panel.frame, &name(across), &name(up), 70.0)
-    }
-
-    /// A round length in the lower left corner.
-    fn draw_scale_bar<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, panel: &MapPanel) -> Drawn {
-        let unit = self.data.units.unit(Dimension::LENGTH);
-        let frame = panel.frame;
-        let width = panel.map.view.sides[panel.map.view.axes()[0]] * unit.factor;
-        if !(width > 0.0 && width.is_finite()) {
-            return Ok(());
-        }
-        let length = scale_bar(width);
-        let pixels = length / width * (frame.right - frame.left);
-        let (left, bottom) = (frame.left + 12.0, frame.bottom - 12.0);
-        canvas
-            .fill(Frame { left, top: bottom - 42.0, right: left + pixels.max(60.0) + 24.0, bottom }, DARK)?;
-        let (from, y) = (left + 12.0, bottom - 10.0);
-        canvas.line(&[(from, y), (from + pixels, y)], WHITE, 3)?;
-        let name = format!("{} {}", round_length(length), unit.name);
-        canvas.coloured_text(&name, (from, bottom - 28.0), SUBTITLE + 2.0, Anchor::Left, WHITE)
     }
 
     fn draw_map_legend<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
@@ -288,50 +232,18 @@ impl<'a> PictureLayout<'a> {
         Ok(())
     }
 
-    fn draw_colour_bar<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let Some(last) = self.panels.last() else { return Ok(()) };
-        let unit = self.data.units.unit(Dimension::DENSITY);
-        let left = last.frame.right + 18.0;
-        let bar = Frame { left, top: last.frame.top, right: left + 22.0, bottom: last.frame.bottom };
-        let height = (bar.bottom - bar.top) as u32;
-        for row in 0..height {
-            let top = bar.top + f64::from(row);
-            let [red, green, blue] = colour_at(1.0 - (f64::from(row) + 0.5) / f64::from(height));
-            canvas.fill(Frame { top, bottom: top + 1.0, ..bar }, RGBColor(red, green, blue))?;
-        }
-        canvas.frame(bar, BLACK)?;
-        for tick in self.colours.scaled(unit.factor).ticks() {
-            let y = bar.bottom - tick.place * (bar.bottom - bar.top);
-            let end = bar.right + if tick.label.is_some() { TICK } else { TICK * 0.6 };
-            canvas.line(&[(bar.right, y), (end, y)], BLACK, 1)?;
-            if let Some(label) = tick.label {
-                canvas.text(&label, (bar.right + 10.0, y), LABEL, Anchor::Left)?;
-            }
-        }
-        let name = unit.label(&self.data.quantity);
-        canvas.text(&name, (bar.right + 88.0, (bar.top + bar.bottom) / 2.0), LABEL, Anchor::Upward)
-    }
-
     fn draw_mass_functions<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
         let counted = self.lists.first().map_or(&BY_MASS, |list| list.style.counted);
         let unit = self.data.units.unit(counted.dimension);
         let frame = self.masses;
-        let (x, y) = self.mass_axes();
-        let shown = x.scaled(unit.factor);
-        draw_grid(canvas, frame, shown, y)?;
-        for Shown { style, objects, .. } in &self.lists {
-            let steps = steps(&objects.masses, (x, y), frame);
-            if steps.len() > 1 {
-                canvas.line(&steps, style.line.0, style.line.1)?;
-            }
-        }
-        draw_axes(canvas, frame, shown, y)?;
-        let name = unit.label(counted.across);
-        draw_names(canvas, frame, &name, counted.up, 76.0)?;
+        let lines = self.lists.iter().map(|list| (list.objects.masses.as_slice(), list.style.line));
+        let lines: Vec<_> = lines.collect();
+        draw_numbers(canvas, frame, &lines, unit.factor)?;
+        draw_names(canvas, frame, &unit.label(counted.across), counted.up, 76.0)?;
         for (i, Shown { style, objects, .. }) in self.lists.iter().enumerate() {
             let n = if style.radius.is_some() { objects.masses.len() } else { objects.n_rows };
             let key = format!("{} ({n})", style.name);
-            draw_key(canvas, frame.left + 200.0 * i as f64, style.line.0, &key)?;
+            draw_key(canvas, (frame.left + 200.0 * i as f64, KEY_LINE), style.line.0, &key)?;
         }
         if self.lists.iter().all(|list| list.objects.masses.is_empty()) {
             let middle = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
@@ -340,18 +252,33 @@ impl<'a> PictureLayout<'a> {
         Ok(())
     }
 
-    fn mass_axes(&self) -> (PlotAxis, PlotAxis) {
-        mass_axes(self.lists.iter().map(|list| list.objects.masses.as_slice()))
-    }
-
     /// The largest mass of all lists.
     fn largest(&self) -> f64 {
         self.lists.iter().map(|list| list.objects.largest()).fold(f64::MIN_POSITIVE, f64::max)
     }
 }
 
+/// Cumulative mass functions with their axes. Masses fall, in code units, of which one is `factor` shown ones.
+pub fn draw_numbers<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    frame: Frame,
+    lines: &[(&[f64], (RGBColor, u32))],
+    factor: f64,
+) -> Drawn {
+    let (x, y) = mass_axes(lines.iter().map(|(masses, _)| *masses));
+    let shown = x.scaled(factor);
+    draw_grid(canvas, frame, shown, y)?;
+    for (masses, (colour, width)) in lines {
+        let steps = steps(masses, (x, y), frame);
+        if steps.len() > 1 {
+            canvas.line(&steps, *colour, *width)?;
+        }
+    }
+    draw_axes(canvas, frame, shown, y)
+}
+
 /// Masses and numbers of mass functions, whose masses fall.
-pub fn mass_axes<'a>(lists: impl Iterator<Item = &'a [f64]> + Clone) -> (PlotAxis, PlotAxis) {
+fn mass_axes<'a>(lists: impl Iterator<Item = &'a [f64]> + Clone) -> (PlotAxis, PlotAxis) {
     let least = lists.clone().filter_map(|m| m.last()).copied().fold(f64::NAN, f64::min);
     let largest = lists.clone().filter_map(|m| m.first()).copied().fold(f64::MIN_POSITIVE, f64::max);
     let most = lists.map(<[f64]>::len).max().unwrap_or(0).max(1) as f64;
@@ -370,21 +297,8 @@ fn cut(subtitle: &str) -> String {
     subtitle.chars().take(SUBTITLE_LENGTH - 4).chain(" ...".chars()).collect()
 }
 
-/// Centres of a circle on a map and of its periodic images that reach into it.
-fn images(repeats: [bool; 2], f: Frame, centre: (f64, f64), radius: f64) -> impl Iterator<Item = (f64, f64)> {
-    let shifts = move |repeats: bool, at: f64, low: f64, high: f64| {
-        let side = high - low;
-        [(0.0, true), (side, at - radius < low), (-side, at + radius > high)]
-            .into_iter()
-            .filter_map(move |(shift, needed)| (needed && (repeats || shift == 0.0)).then_some(shift))
-    };
-    shifts(repeats[0], centre.0, f.left, f.right).flat_map(move |dx| {
-        shifts(repeats[1], centre.1, f.top, f.bottom).map(move |dy| (centre.0 + dx, centre.1 + dy))
-    })
-}
-
 /// A cumulative mass function in pixels, as a staircase; steps too small to see are skipped. The masses fall.
-pub fn steps(masses: &[f64], (x, y): (PlotAxis, PlotAxis), frame: Frame) -> Vec<(f64, f64)> {
+fn steps(masses: &[f64], (x, y): (PlotAxis, PlotAxis), frame: Frame) -> Vec<(f64, f64)> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for (i, mass) in masses.iter().enumerate() {
         let across = frame.left + x.place(*mass) * (frame.right - frame.left);
@@ -396,67 +310,4 @@ pub fn steps(masses: &[f64], (x, y): (PlotAxis, PlotAxis), frame: Frame) -> Vec<
         }
     }
     steps
-}
-
-fn map_frame(map: &DensityMap, left: f64) -> Frame {
-    let [width, height] = map.view.axes().map(|axis| map.view.sides[axis]);
-    let ratio = if width > 0.0 && height > 0.0 { (width / height).clamp(0.1, 10.0) } else { 1.0 };
-    let (across, up) = (MAP_SIDE * ratio.min(1.0), MAP_SIDE / ratio.max(1.0));
-    Frame { left, top: TOP, right: left + across.round(), bottom: TOP + up.round() }
-}
-
-/// A frame with its ticks and their labels.
-pub fn draw_axes<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: PlotAxis, y: PlotAxis) -> Drawn {
-    canvas.frame(frame, BLACK)?;
-    for tick in x.ticks() {
-        let (at, end) = (frame.left + tick.place * (frame.right - frame.left), tick_length(&tick));
-        canvas.line(&[(at, frame.bottom), (at, frame.bottom + end)], BLACK, 1)?;
-        if let Some(label) = tick.label {
-            canvas.text(&label, (at, frame.bottom + 12.0), LABEL, Anchor::Top)?;
-        }
-    }
-    for tick in y.ticks() {
-        let (at, end) = (frame.bottom - tick.place * (frame.bottom - frame.top), tick_length(&tick));
-        canvas.line(&[(frame.left, at), (frame.left - end, at)], BLACK, 1)?;
-        if let Some(label) = tick.label {
-            canvas.text(&label, (frame.left - 10.0, at), LABEL, Anchor::Right)?;
-        }
-    }
-    Ok(())
-}
-
-fn tick_length(tick: &Tick) -> f64 {
-    if tick.label.is_some() { TICK } else { TICK * 0.6 }
-}
-
-/// Lines across a frame at its labels.
-pub fn draw_grid<B: DrawingBackend>(canvas: &Canvas<'_, B>, frame: Frame, x: PlotAxis, y: PlotAxis) -> Drawn {
-    for tick in x.ticks().iter().filter(|t| t.label.is_some()) {
-        let at = frame.left + tick.place * (frame.right - frame.left);
-        canvas.line(&[(at, frame.top), (at, frame.bottom)], GREY, 1)?;
-    }
-    for tick in y.ticks().iter().filter(|t| t.label.is_some()) {
-        let at = frame.bottom - tick.place * (frame.bottom - frame.top);
-        canvas.line(&[(frame.left, at), (frame.right, at)], GREY, 1)?;
-    }
-    Ok(())
-}
-
-/// The names of both axes, the upright one `far` to the left of the frame.
-pub fn draw_names<B: DrawingBackend>(
-    canvas: &Canvas<'_, B>,
-    frame: Frame,
-    across: &str,
-    up: &str,
-    far: f64,
-) -> Drawn {
-    let middle = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
-    canvas.text(across, (middle.0, frame.bottom + 44.0), TITLE, Anchor::Top)?;
-    canvas.text(up, (frame.left - far, middle.1), TITLE, Anchor::Upward)
-}
-
-fn draw_key<B: DrawingBackend>(canvas: &Canvas<'_, B>, left: f64, colour: RGBColor, name: &str) -> Drawn {
-    let y = KEY_LINE;
-    canvas.line(&[(left, y), (left + 30.0, y)], colour, 3)?;
-    canvas.text(name, (left + 40.0, y), LABEL, Anchor::Left)
 }

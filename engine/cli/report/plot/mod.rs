@@ -3,7 +3,10 @@
 //! | file | content |
 //! |---|---|
 //! | `layout` | the whole picture, panel by panel |
+//! | `map_panel` | one of its maps |
+//! | `figures` | a map, and mass functions, for pages |
 //! | `objects` | peaks and masses of the clumps and haloes |
+//! | `frames` | axes, grids, names and keys around a frame |
 //! | `axis` | scales, ticks and their labels |
 //! | `distribution` | another picture: volume and mass above each density |
 //! | `history` | another picture: the history of a track of a merger tree |
@@ -17,8 +20,11 @@ pub(crate) mod axis;
 pub(crate) mod canvas;
 pub(crate) mod colour;
 mod distribution;
+mod figures;
+mod frames;
 mod history;
 pub(crate) mod layout;
+mod map_panel;
 pub(crate) mod objects;
 pub(crate) mod sight;
 
@@ -27,12 +33,14 @@ use super::units::DisplayUnits;
 use canvas::{Canvas, Drawn, SCALE};
 use colour::Raster;
 pub use distribution::stage_distribution;
+pub(crate) use figures::{MapCircle, map_svg, masses_svg};
+pub(crate) use frames::{draw_axes, draw_grid, draw_names};
 pub use history::{history_svg, stage_history};
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};
 use layout::PictureLayout;
-pub(crate) use layout::{draw_axes, draw_grid, draw_names};
+pub(crate) use map_panel::MapStyle;
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 use std::path::Path;
 
@@ -117,6 +125,11 @@ trait Drawing {
         Vec::new()
     }
 
+    /// The same in an SVG.
+    fn images(&self) -> Result<String, String> {
+        self.rasters().into_iter().map(|(raster, corner)| svg_image(raster, corner)).collect()
+    }
+
     /// Draws lines and texts.
     fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn;
 }
@@ -127,7 +140,7 @@ impl Drawing for PictureLayout<'_> {
     }
 
     fn rasters(&self) -> Vec<(&Raster, (u32, u32))> {
-        self.panels().iter().map(|panel| (&panel.raster, panel.corner())).collect()
+        self.rasters()
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
@@ -139,7 +152,7 @@ impl Drawing for PictureLayout<'_> {
 fn stage_drawing(path: &Path, drawing: &impl Drawing) -> WriteResult<Staged> {
     let drawn = match format_of(path)? {
         PictureFormat::Png => draw_png(drawing),
-        PictureFormat::Svg => draw_svg(drawing),
+        PictureFormat::Svg => draw_svg(drawing).map(String::into_bytes),
     };
     let bytes = drawn.map_err(|problem| {
         let place = "drawing".to_string();
@@ -185,7 +198,7 @@ fn averaged(fine: &[u8], width: u32, height: u32) -> Vec<u8> {
     (0..width * height * 3).map(|i| mean(i / 3 % width, i / 3 / width, i % 3)).collect()
 }
 
-fn draw_svg(drawing: &impl Drawing) -> Result<Vec<u8>, String> {
+fn draw_svg(drawing: &impl Drawing) -> Result<String, String> {
     let (width, height) = drawing.size();
     let fine = (width * SCALE, height * SCALE);
     let mut text = String::new();
@@ -195,13 +208,10 @@ fn draw_svg(drawing: &impl Drawing) -> Result<Vec<u8>, String> {
     drop(area);
     // The maps lie under everything that is drawn: they follow the opening tag.
     let opening = text.find("<svg").and_then(|at| text[at..].find('>').map(|end| at + end + 1));
-    let mut images = "\n<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>".to_string();
-    for (raster, corner) in drawing.rasters() {
-        images += &svg_image(raster, corner)?;
-    }
-    text.insert_str(opening.ok_or("no svg tag")?, &images);
+    let ground = "\n<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>";
+    text.insert_str(opening.ok_or("no svg tag")?, &(ground.to_string() + &drawing.images()?));
     let fine_size = format!("width=\"{}\" height=\"{}\"", fine.0, fine.1);
-    Ok(text.replacen(&fine_size, &format!("width=\"{width}\" height=\"{height}\""), 1).into_bytes())
+    Ok(text.replacen(&fine_size, &format!("width=\"{width}\" height=\"{height}\""), 1))
 }
 
 fn svg_image(raster: &Raster, (x, y): (u32, u32)) -> Result<String, String> {
@@ -223,7 +233,7 @@ fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// A PNG of indices into a palette of 256 colours.
-pub(crate) fn encode_indexed_png([width, height]: [usize; 2], indices: &[u8]) -> Result<Vec<u8>, String> {
+fn encode_indexed_png([width, height]: [usize; 2], indices: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
     encoder.set_color(png::ColorType::Indexed);
@@ -234,7 +244,7 @@ pub(crate) fn encode_indexed_png([width, height]: [usize; 2], indices: &[u8]) ->
     written.map_err(|e| e.to_string()).map(|()| bytes)
 }
 
-pub(crate) fn base64(bytes: &[u8]) -> String {
+fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
