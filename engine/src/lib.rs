@@ -129,6 +129,7 @@ pub mod particles;
 pub mod partition;
 #[doc(hidden)]
 pub mod phew;
+mod pieces;
 #[doc(hidden)]
 pub mod progress;
 #[doc(hidden)]

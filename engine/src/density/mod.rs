@@ -4,8 +4,8 @@
 //! deposited on an existing mesh, alone or with its gas. `particle_mesh` makes a mesh as well; `partition/deposit.rs`
 //! does the same over ranks and shares the quanta below.
 //!
-//! This folder knows neither ranks nor test cells, except to read further fields of these (`read`) and the values that are
-//! imposed at walls (`walls`).
+//! This folder knows neither owners of cells nor test cells, except to read further fields of these (`read`) and the values that
+//! are imposed at walls (`walls`).
 //!
 //! Invariant: masses are added as integer multiples of a quantum, so a density does not depend on the order of particles.
 
@@ -15,7 +15,9 @@ pub mod walls;
 use crate::chunks::{carve, chunks};
 use crate::executor::Executor;
 use crate::field::AmrField;
+use crate::pieces::{each_part, particles_of_part};
 use crate::progress::Observer;
+use inselberg_comm::Comm;
 use inselberg_io::{Family, ParticleBlock, ReadError, ReadResult, Snapshot};
 use inselberg_kernels::density::{
     Body, Deposit, deposit_bodies, deposit_conserving, deposit_ramses, fill_split_cells, gather_bodies,
@@ -137,7 +139,7 @@ pub struct PointMasses {
     pub mass: Vec<f64>,
 }
 
-/// Local: reads the particles of a snapshot that make a density, pieces in parallel.
+/// Local: reads all particles of a snapshot that make a density, pieces in parallel.
 ///
 /// # Errors
 /// When a piece cannot be read, or a mass is negative or not finite.
@@ -146,33 +148,44 @@ pub fn read_particles(
     deposited: Deposited,
     observer: &dyn Observer,
 ) -> ReadResult<PointMasses> {
+    let parts = read_point_masses(snapshot, deposited, &Comm::solo(), observer)?;
+    let mut all = PointMasses::default();
+    for mut part in parts {
+        all.position.append(&mut part.position);
+        all.mass.append(&mut part.mass);
+    }
+    Ok(all)
+}
+
+/// Local: as [`read_particles`], of the pieces that this rank reads, part by part.
+///
+/// # Errors
+/// As there.
+pub(crate) fn read_point_masses(
+    snapshot: &dyn Snapshot,
+    deposited: Deposited,
+    comm: &Comm,
+    observer: &dyn Observer,
+) -> ReadResult<Vec<PointMasses>> {
     let side = snapshot.header().boxlen;
-    let read = |piece| {
+    each_part(snapshot, comm, |part| {
         let mut particles = PointMasses::default();
-        snapshot.particles(piece, &mut |block| {
+        particles_of_part(snapshot, part, |block| {
             append_particles(&mut particles, block, deposited, side).map_err(|i| {
-                let place = snapshot.place_of(piece, None);
+                let place = snapshot.place_of(part.0, None);
                 ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
             })
         })?;
         observer.advance(1);
         Ok(particles)
-    };
-    let pieces: Vec<PointMasses> =
-        (0..snapshot.header().n_pieces).into_par_iter().map(read).collect::<ReadResult<_>>()?;
-    let mut all = PointMasses::default();
-    for mut piece in pieces {
-        all.position.append(&mut piece.position);
-        all.mass.append(&mut piece.mass);
-    }
-    Ok(all)
+    })
 }
 
 /// Adds the particles of a block that make a density; `side` is the side of the box.
 ///
 /// # Errors
 /// The index in the block of a particle whose mass is negative or not finite, or whose position is not finite.
-pub(crate) fn append_particles(
+fn append_particles(
     particles: &mut PointMasses,
     block: &ParticleBlock,
     deposited: Deposited,

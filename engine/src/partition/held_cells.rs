@@ -7,11 +7,11 @@ use crate::chunks::carve;
 use crate::density::LeafValues;
 use crate::density::domain;
 use crate::density::read::first_bad;
-use crate::density::{Deposited, PointMasses, append_particles};
 use crate::error::RunError;
+use crate::pieces::{Part, each_part};
 use crate::progress::Observer;
-use inselberg_comm::{Comm, CommError, Rank, Reduce};
-use inselberg_io::{Every, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot};
+use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_io::{OctBlock, ReadError, Snapshot};
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::mesh::{MeshError, local};
 use rayon::prelude::*;
@@ -98,31 +98,6 @@ impl HeldCells {
     }
 }
 
-/// The pieces of a snapshot that `rank` reads, and which of their blocks. Consecutive whole pieces, since these are mostly
-/// neighbours in space and so belong to few ranks. Where there are fewer pieces than ranks, several ranks read the
-/// blocks of one piece by turns.
-pub(super) fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<(usize, Every)> {
-    if n_pieces >= n_ranks {
-        let first = |rank: usize| n_pieces * rank / n_ranks;
-        return (first(rank.at())..first(rank.at() + 1)).map(|piece| (piece, Every::ALL)).collect();
-    }
-    if n_pieces == 0 {
-        return Vec::new();
-    }
-    let piece = rank.at() % n_pieces;
-    let readers = (n_ranks - piece).div_ceil(n_pieces);
-    vec![(piece, Every { first: rank.at() / n_pieces, step: readers })]
-}
-
-/// A sink that passes on only some of the blocks; the others are decoded and ignored.
-pub(super) fn only<B>(
-    blocks: Every,
-    mut sink: impl FnMut(&B) -> ReadResult<()>,
-) -> impl FnMut(&B) -> ReadResult<()> {
-    let mut blocks = blocks.counted();
-    move |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) }
-}
-
 /// Local: reads the cells of the pieces of this rank, in parallel.
 ///
 /// # Errors
@@ -134,21 +109,16 @@ pub(super) fn read_cells(
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<HeldCells, RunError> {
-    let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
     let read = |part| {
         let held = read_part(snapshot, request, part);
         observer.advance(1);
         held
     };
-    let held: Vec<HeldCells> = parts.into_par_iter().map(read).collect::<Result<_, _>>()?;
+    let held: Vec<HeldCells> = each_part(snapshot, comm, read)?;
     Ok(HeldCells { chunks: held.into_iter().flat_map(|held| held.chunks).collect() })
 }
 
-fn read_part(
-    snapshot: &dyn Snapshot,
-    request: &Request,
-    part: (usize, Every),
-) -> Result<HeldCells, RunError> {
+fn read_part(snapshot: &dyn Snapshot, request: &Request, part: Part) -> Result<HeldCells, RunError> {
     let fields: Vec<&str> = request.field.into_iter().chain(request.extra.iter().copied()).collect();
     let domain = domain(snapshot);
     let mut held = HeldCells::default();
@@ -230,54 +200,4 @@ fn append(
         }
     }
     Ok(())
-}
-
-/// Local: reads the particles that make a density, of the pieces of this rank, in parallel.
-///
-/// # Errors
-/// When a piece cannot be read, or a mass is negative or not finite.
-pub(super) fn read_particles(
-    snapshot: &dyn Snapshot,
-    deposited: Deposited,
-    comm: &Comm,
-    observer: &dyn Observer,
-) -> ReadResult<Vec<PointMasses>> {
-    let side = snapshot.header().boxlen;
-    let read = |part: (usize, Every)| {
-        let mut particles = PointMasses::default();
-        let mut take = only(part.1, |block: &ParticleBlock| {
-            append_particles(&mut particles, block, deposited, side).map_err(|i| {
-                let place = snapshot.place_of(part.0, None);
-                ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
-            })
-        });
-        snapshot.particles(part.0, &mut take)?;
-        drop(take);
-        observer.advance(1);
-        Ok(particles)
-    };
-    let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
-    parts.into_par_iter().map(read).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_block_is_read_by_one_rank() {
-        for n_pieces in [0, 1, 2, 3, 5, 8, 9] {
-            for n_ranks in 1..12 {
-                let mut readers = vec![[0; 10]; n_pieces];
-                for part in (0..n_ranks).flat_map(|r| parts(n_pieces, Rank(r as u32), n_ranks)) {
-                    let mut take = only(part.1, |block: &usize| {
-                        readers[part.0][*block] += 1;
-                        Ok(())
-                    });
-                    (0..10).for_each(|block| take(&block).expect("taken"));
-                }
-                assert!(readers.iter().flatten().all(|n| *n == 1), "{n_pieces} pieces, {n_ranks} ranks");
-            }
-        }
-    }
 }

@@ -4,11 +4,12 @@
 //! zooms of Gadget and SWIFT they have separate types, which always count.
 
 use crate::error::RunError;
-use crate::partition::{for_each_particle_block, to_leaf_owners};
+use crate::partition::to_leaf_owners;
 use crate::phew::leaf_patch::leaf_patch;
 use crate::phew::member_places::LeafPlaces;
 use crate::phew::selection::Selected;
 use crate::phew::tables::PatchIds;
+use crate::pieces::for_each_particle_block;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::catalogue::Attribute;

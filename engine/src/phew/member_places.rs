@@ -4,9 +4,10 @@
 
 use crate::error::RunError;
 use crate::graph::{LinkGraph, OwnParticles, below_one};
-use crate::partition::{LocalField, for_each_particle_block, to_leaf_owners};
+use crate::partition::{LocalField, to_leaf_owners};
 use crate::phew::leaf_patch::leaf_patch;
 use crate::phew::segment::Segmentation;
+use crate::pieces::for_each_particle_block;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_io::Snapshot;

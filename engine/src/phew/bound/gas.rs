@@ -9,9 +9,10 @@
 use crate::bound::{BoundRequest, ClumpParticle, HaloMember, PointMass};
 use crate::error::RunError;
 use crate::particles::MemberType;
-use crate::partition::{for_each_oct_block, to_leaf_owners};
+use crate::partition::to_leaf_owners;
 use crate::phew::bound::input::BoundInput;
 use crate::phew::bound::leaf_rows::LeafRows;
+use crate::pieces::for_each_oct_block;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::Comm;
 use inselberg_io::{MONATOMIC, OctBlock, ReadError, ReadResult, Snapshot};

@@ -3,9 +3,9 @@
 use crate::bound::{BoundRequest, CandidateParticles, ClumpParticle, PointMass};
 use crate::error::RunError;
 use crate::particles::MemberType;
-use crate::partition::for_each_particle_block;
 use crate::phew::bound::attributes::softening;
 use crate::phew::bound::input::BoundInput;
+use crate::pieces::for_each_particle_block;
 use inselberg_comm::Comm;
 use inselberg_io::particles::EXPECTED_MASS;
 use inselberg_io::{Family, ParticleBlock, ReadError, ReadResult};

@@ -1,0 +1,121 @@
+//! Which pieces of a snapshot does a rank read?
+//!
+//! In the flow: reader → **pieces** → density, partition, members of clumps. Every block of a snapshot is read by one rank.
+//! This module does not know what becomes of cells and particles.
+
+use inselberg_comm::{Comm, Rank};
+use inselberg_io::{Every, OctBlock, ParticleBlock, ReadResult, Snapshot};
+use rayon::prelude::*;
+
+/// A piece, and which of its blocks are read.
+pub type Part = (usize, Every);
+
+/// The pieces of a snapshot that `rank` reads, and which of their blocks. Consecutive whole pieces, since these are mostly
+/// neighbours in space and so belong to few ranks. Where there are fewer pieces than ranks, several ranks read the
+/// blocks of one piece by turns.
+fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<Part> {
+    if n_pieces >= n_ranks {
+        let first = |rank: usize| n_pieces * rank / n_ranks;
+        return (first(rank.at())..first(rank.at() + 1)).map(|piece| (piece, Every::ALL)).collect();
+    }
+    if n_pieces == 0 {
+        return Vec::new();
+    }
+    let piece = rank.at() % n_pieces;
+    let readers = (n_ranks - piece).div_ceil(n_pieces);
+    vec![(piece, Every { first: rank.at() / n_pieces, step: readers })]
+}
+
+/// A sink that passes on only some of the blocks; the others are decoded and ignored.
+fn only<B>(blocks: Every, mut sink: impl FnMut(&B) -> ReadResult<()>) -> impl FnMut(&B) -> ReadResult<()> {
+    let mut blocks = blocks.counted();
+    move |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) }
+}
+
+/// Local: the results of `read` for all parts of pieces that this rank reads, in their order. Parts in parallel.
+///
+/// # Errors
+/// The first one of `read`.
+pub fn each_part<T: Send, E: Send>(
+    snapshot: &dyn Snapshot,
+    comm: &Comm,
+    read: impl Fn(Part) -> Result<T, E> + Send + Sync,
+) -> Result<Vec<T>, E> {
+    parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks()).into_par_iter().map(read).collect()
+}
+
+/// Local: passes the blocks of particles of a part to `take`.
+///
+/// # Errors
+/// When the piece cannot be read, or `take` fails.
+pub fn particles_of_part(
+    snapshot: &dyn Snapshot,
+    (piece, blocks): Part,
+    take: impl FnMut(&ParticleBlock) -> ReadResult<()>,
+) -> ReadResult<()> {
+    snapshot.particles(piece, &mut only(blocks, take))
+}
+
+/// Local: applies `make` to the number of the piece and every block of particles that this rank reads, and returns the
+/// results in the order of the blocks. Pieces in parallel.
+///
+/// # Errors
+/// When a piece cannot be read, or `make` fails.
+pub fn for_each_particle_block<T: Send>(
+    snapshot: &dyn Snapshot,
+    comm: &Comm,
+    make: impl Fn(usize, &ParticleBlock) -> ReadResult<T> + Sync,
+) -> ReadResult<Vec<T>> {
+    let made = each_part(snapshot, comm, |part| {
+        let mut made = Vec::new();
+        particles_of_part(snapshot, part, |block| {
+            made.push(make(part.0, block)?);
+            Ok(())
+        })?;
+        Ok(made)
+    })?;
+    Ok(made.into_iter().flatten().collect())
+}
+
+/// Local: as [`for_each_particle_block`], of the cells that this rank reads with the values of `fields`.
+///
+/// # Errors
+/// When a piece cannot be read, or `make` fails.
+pub fn for_each_oct_block<T: Send>(
+    snapshot: &dyn Snapshot,
+    fields: &[&str],
+    comm: &Comm,
+    make: impl Fn(usize, &OctBlock) -> ReadResult<T> + Sync,
+) -> ReadResult<Vec<T>> {
+    let made = each_part(snapshot, comm, |(piece, blocks)| {
+        let mut made = Vec::new();
+        snapshot.octs_of(piece, blocks, fields, &mut |block| {
+            made.push(make(piece, block)?);
+            Ok(())
+        })?;
+        Ok(made)
+    })?;
+    Ok(made.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_is_read_by_one_rank() {
+        for n_pieces in [0, 1, 2, 3, 5, 8, 9] {
+            for n_ranks in 1..12 {
+                let mut readers = vec![[0; 10]; n_pieces];
+                for part in (0..n_ranks).flat_map(|r| parts(n_pieces, Rank(r as u32), n_ranks)) {
+                    let mut take = only(part.1, |block: &usize| {
+                        readers[part.0][*block] += 1;
+                        Ok(())
+                    });
+                    (0..10).for_each(|block| take(&block).expect("taken"));
+                }
+                assert!(readers.iter().flatten().all(|n| *n == 1), "{n_pieces} pieces, {n_ranks} ranks");
+            }
+        }
+    }
+}
