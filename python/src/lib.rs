@@ -37,7 +37,9 @@ mod _native {
     #[pymodule_export]
     use super::requests::NativeRequest;
     #[pymodule_export]
-    use super::results::{NativeClumps, NativeGroups, NativeStored, NativeVoids, read_catalogue};
+    use super::results::{
+        NativeClumps, NativeFound, NativeGroups, NativeStored, NativeVoids, read_catalogue,
+    };
     #[pymodule_export]
     use super::snapshots::{NativeParticles, NativeSnapshot};
     #[pymodule_export]

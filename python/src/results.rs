@@ -8,17 +8,15 @@ use crate::errors;
 use crate::options::{GivenTexts, filled, params};
 use crate::snapshots::NativeParticles;
 use inselberg::voids::{is_void_catalogue, recut_voids};
-use inselberg::{Catalogue, Clumps, Error, FofGroups, OpenParticles, Table, Voids};
+use inselberg::{Catalogue, Clumps, Error, FofGroups, FoundCatalogue, OpenParticles, Table, Voids};
 use inselberg_io::catalogue::{self, SoapPlace};
 use numpy::PyArray1;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The tables that PHEW can make, in the order of a file.
-const TABLES: [&str; 7] = ["clumps", "haloes", "tree", "ties", "cells", "particles", "members"];
 
 /// Identifiers as NumPy takes them for indices; 0 for none.
 fn labels<'py, T: Copy>(
@@ -37,26 +35,66 @@ fn column<'py>(py: Python<'py>, table: Option<&Table>, column: usize) -> PyResul
     columns::values(py, table.ok_or_else(|| PyIndexError::new_err("no such table"))?, column)
 }
 
-/// Clumps and haloes that a call found.
-#[pyclass(frozen, name = "Clumps", module = "inselberg._native")]
-pub struct NativeClumps {
-    clumps: Arc<Clumps>,
+/// The catalogue that a call found: clumps, groups or voids.
+#[pyclass(frozen, subclass, name = "Found", module = "inselberg._native")]
+pub struct NativeFound {
+    found: Arc<dyn Deref<Target = FoundCatalogue> + Send + Sync>,
     engine: Arc<SharedEngine>,
 }
 
+impl NativeFound {
+    /// Makes a collective call on the catalogue.
+    fn call<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&FoundCatalogue) -> Result<T, Error> + Send + 'static,
+    ) -> PyResult<T> {
+        let found = Arc::clone(&self.found);
+        self.engine.run(py, None, move |_| work(&found))
+    }
+}
+
+#[pymethods]
+impl NativeFound {
+    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(columns::layout(self.found.tables(), self.found.attributes()).into_pyobject(py)?.into_any())
+    }
+
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns::attributes(py, self.found.attributes())
+    }
+
+    /// Values of a column, by the numbers of table and column in the layout.
+    fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        column(py, self.found.tables().nth(table).map(|(table, _)| table), number)
+    }
+
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.call(py, move |found| found.write(path))
+    }
+
+    /// Over ranks collective: writes the layout of SOAP. `particles`: those that the call ran on.
+    #[pyo3(signature = (path, particles=None))]
+    fn write_soap(&self, py: Python<'_>, path: PathBuf, particles: Option<&NativeParticles>) -> PyResult<()> {
+        let particles = opened(particles);
+        self.call(py, move |found| found.write_soap(path, particles.as_deref()))
+    }
+
+    /// Over ranks collective: the whole catalogue on one rank, none on the others.
+    fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
+        Ok(self.call(py, move |found| found.gather(rank))?.map(NativeStored::new))
+    }
+}
+
+/// Clumps and haloes that a call found.
+#[pyclass(frozen, extends = NativeFound, name = "Clumps", module = "inselberg._native")]
+pub struct NativeClumps(pub Arc<Clumps>);
+
 impl NativeClumps {
-    pub fn new(clumps: Clumps, engine: Arc<SharedEngine>) -> Self {
-        Self { clumps: Arc::new(clumps), engine }
-    }
-
-    /// What the call found.
-    pub fn clumps(&self) -> Arc<Clumps> {
-        Arc::clone(&self.clumps)
-    }
-
-    fn tables(&self) -> impl Iterator<Item = (&Table, u64)> {
-        let found = |name: &&str| self.clumps.tables().find(|(table, _)| table.name == **name);
-        TABLES.iter().filter_map(found)
+    pub fn new(clumps: Clumps, engine: Arc<SharedEngine>) -> PyClassInitializer<Self> {
+        let clumps = Arc::new(clumps);
+        PyClassInitializer::from(NativeFound { found: Arc::<Clumps>::clone(&clumps), engine })
+            .add_subclass(Self(clumps))
     }
 }
 
@@ -64,76 +102,39 @@ impl NativeClumps {
 impl NativeClumps {
     /// The clump of each cell; 0 for none.
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        labels(py, self.clumps.labels(), inselberg::ClumpId::get)
+        labels(py, self.0.labels(), inselberg::ClumpId::get)
     }
 
     /// The halo of each cell; 0 for none.
     fn halo_labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        labels(py, self.clumps.halo_labels(), inselberg::ClumpId::get)
+        labels(py, self.0.halo_labels(), inselberg::ClumpId::get)
     }
 
     /// The part of the box that the leaves cover.
     fn coverage(&self) -> f64 {
-        self.clumps.coverage()
+        self.0.coverage()
     }
 
-    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(columns::layout(self.tables(), self.clumps.attributes()).into_pyobject(py)?.into_any())
-    }
-
-    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::attributes(py, self.clumps.attributes())
-    }
-
-    /// Values of a column, by the numbers of table and column in the layout.
-    fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        column(py, self.tables().nth(table).map(|(table, _)| table), number)
-    }
-
-    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let clumps = Arc::clone(&self.clumps);
-        self.engine.run(py, None, move |_| clumps.write(path))
-    }
-
-    /// Over ranks collective: writes the layout of SOAP. `particles`: those that the call ran on.
-    #[pyo3(signature = (path, particles=None))]
-    fn write_soap(&self, py: Python<'_>, path: PathBuf, particles: Option<&NativeParticles>) -> PyResult<()> {
-        let (clumps, particles) = (Arc::clone(&self.clumps), opened(particles));
-        self.engine.run(py, None, move |_| clumps.write_soap(path, particles.as_deref()))
-    }
-
-    fn recut(&self, py: Python<'_>, options: GivenTexts) -> PyResult<Self> {
-        let clumps = Arc::clone(&self.clumps);
-        let found = self.engine.run(py, None, move |engine| {
+    fn recut<'py>(of: &Bound<'py, Self>, options: GivenTexts) -> PyResult<Bound<'py, Self>> {
+        let (py, engine) = (of.py(), Arc::clone(&of.as_super().get().engine));
+        let clumps = Arc::clone(&of.get().0);
+        let found = engine.run(py, None, move |engine| {
             let params = engine.agree(|| filled(clumps.params().clone(), &options))?;
             clumps.recut(&params)
         })?;
-        Ok(Self::new(found, Arc::clone(&self.engine)))
-    }
-
-    /// Over ranks collective: the whole catalogue on one rank, none on the others.
-    fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
-        let clumps = Arc::clone(&self.clumps);
-        let gathered = self.engine.run(py, None, move |_| clumps.gather(rank))?;
-        Ok(gathered.map(NativeStored::new))
+        Bound::new(py, Self::new(found, engine))
     }
 }
 
 /// Groups that a call found.
-#[pyclass(frozen, name = "Groups", module = "inselberg._native")]
-pub struct NativeGroups {
-    groups: Arc<FofGroups>,
-    engine: Arc<SharedEngine>,
-}
+#[pyclass(frozen, extends = NativeFound, name = "Groups", module = "inselberg._native")]
+pub struct NativeGroups(pub Arc<FofGroups>);
 
 impl NativeGroups {
-    pub fn new(groups: FofGroups, engine: Arc<SharedEngine>) -> Self {
-        Self { groups: Arc::new(groups), engine }
-    }
-
-    /// What the call found.
-    pub fn groups(&self) -> Arc<FofGroups> {
-        Arc::clone(&self.groups)
+    pub fn new(groups: FofGroups, engine: Arc<SharedEngine>) -> PyClassInitializer<Self> {
+        let groups = Arc::new(groups);
+        PyClassInitializer::from(NativeFound { found: Arc::<FofGroups>::clone(&groups), engine })
+            .add_subclass(Self(groups))
     }
 }
 
@@ -141,82 +142,21 @@ impl NativeGroups {
 impl NativeGroups {
     /// The group of each particle; 0 for none.
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        labels(py, self.groups.labels(), inselberg::GroupId::get)
+        labels(py, self.0.labels(), inselberg::GroupId::get)
     }
 
     fn linking_length(&self) -> f64 {
-        self.groups.linking_length()
-    }
-
-    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(columns::layout(self.groups.tables(), self.groups.attributes()).into_pyobject(py)?.into_any())
-    }
-
-    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::attributes(py, self.groups.attributes())
-    }
-
-    fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        column(py, self.groups.tables().nth(table).map(|(table, _)| table), number)
-    }
-
-    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let groups = Arc::clone(&self.groups);
-        self.engine.run(py, None, move |_| groups.write(path))
-    }
-
-    /// Over ranks collective: writes the layout of SOAP. `particles`: those that the call ran on.
-    #[pyo3(signature = (path, particles=None))]
-    fn write_soap(&self, py: Python<'_>, path: PathBuf, particles: Option<&NativeParticles>) -> PyResult<()> {
-        let (groups, particles) = (Arc::clone(&self.groups), opened(particles));
-        self.engine.run(py, None, move |_| groups.write_soap(path, particles.as_deref()))
-    }
-
-    /// Over ranks collective: the whole catalogue on one rank, none on the others.
-    fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
-        let groups = Arc::clone(&self.groups);
-        let gathered = self.engine.run(py, None, move |_| groups.gather(rank))?;
-        Ok(gathered.map(NativeStored::new))
+        self.0.linking_length()
     }
 }
 
 /// Voids that a call found.
-#[pyclass(frozen, name = "Voids", module = "inselberg._native")]
-pub struct NativeVoids {
-    voids: Arc<Voids>,
-    engine: Arc<SharedEngine>,
-}
+#[pyclass(frozen, extends = NativeFound, name = "Voids", module = "inselberg._native")]
+pub struct NativeVoids;
 
 impl NativeVoids {
-    pub fn new(voids: Voids, engine: Arc<SharedEngine>) -> Self {
-        Self { voids: Arc::new(voids), engine }
-    }
-}
-
-#[pymethods]
-impl NativeVoids {
-    fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(columns::layout(self.voids.tables(), self.voids.attributes()).into_pyobject(py)?.into_any())
-    }
-
-    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns::attributes(py, self.voids.attributes())
-    }
-
-    fn column<'py>(&self, py: Python<'py>, table: usize, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        column(py, self.voids.tables().nth(table).map(|(table, _)| table), number)
-    }
-
-    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let voids = Arc::clone(&self.voids);
-        self.engine.run(py, None, move |_| voids.write(path))
-    }
-
-    /// Over ranks collective: the whole catalogue on one rank, none on the others.
-    fn gather(&self, py: Python<'_>, rank: u32) -> PyResult<Option<NativeStored>> {
-        let voids = Arc::clone(&self.voids);
-        let gathered = self.engine.run(py, None, move |_| voids.gather(rank))?;
-        Ok(gathered.map(NativeStored::new))
+    pub fn new(voids: Voids, engine: Arc<SharedEngine>) -> PyClassInitializer<Self> {
+        PyClassInitializer::from(NativeFound { found: Arc::new(voids), engine }).add_subclass(Self)
     }
 }
 

@@ -55,12 +55,12 @@ impl FoundObjects {
     /// Clumps or groups of a call, not of a file.
     pub fn new(found: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(clumps) = found.cast::<NativeClumps>() {
-            return Ok(Self::Clumps(clumps.get().clumps()));
+            return Ok(Self::Clumps(Arc::clone(&clumps.get().0)));
         }
         let groups = found.cast::<NativeGroups>().map_err(|_| {
             errors::invalid_argument("a catalogue from a file; expected what a call returned, or add_files")
         })?;
-        Ok(Self::Groups(groups.get().groups()))
+        Ok(Self::Groups(Arc::clone(&groups.get().0)))
     }
 
     pub fn add_to(&self, tree: &SharedTree, number: u64) -> Result<(), Error> {
