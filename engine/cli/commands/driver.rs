@@ -5,8 +5,9 @@ use super::fault::CommandError;
 use super::interrupt;
 use super::log;
 use super::ranks::{RankHandles, RankRequest};
+use super::results::{ResultFile, ResultKind};
 use super::seating::{self, Seating};
-use crate::config::{Common, Launch, ShownResults};
+use crate::config::{Common, Launch};
 use crate::report::{ProgressBars, RankReport, Recorder, StageEvent, StageTime, peak_memory};
 use inselberg_comm::agree::AgreeError;
 use inselberg_comm::{Comm, Rank, Reduce, Settings};
@@ -125,11 +126,19 @@ pub trait SnapshotJob: Sync {
     /// The files of the input.
     fn inputs(&self) -> &[PathBuf];
 
+    /// The files that it makes.
+    fn results(&self) -> Vec<ResultFile<'_>>;
+
     /// The catalogue.
-    fn catalogue(&self) -> Option<&Path>;
+    fn catalogue(&self) -> Option<&Path> {
+        self.results().iter().find(|file| file.kind == ResultKind::Catalogue).map(|file| file.path)
+    }
 
     /// The other results, each with the name of its option.
-    fn other_results(&self) -> Vec<(&'static str, &Path)>;
+    fn other_results(&self) -> Vec<(&'static str, &Path)> {
+        let others = self.results().into_iter().filter(|file| file.kind != ResultKind::Catalogue);
+        others.map(|file| (file.option, file.path)).collect()
+    }
 
     /// Collective over processes: reads the headers of the input.
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError>;
@@ -202,12 +211,6 @@ pub fn agreed_error<E: Into<CommandError>>(error: AgreeError<E>) -> CommandError
         AgreeError::Comm(error) => CommandError::ranks(error),
         AgreeError::Elsewhere { .. } => CommandError::Elsewhere,
     }
-}
-
-/// Checks that pictures and reports can be written.
-pub fn check_shown(shown: &ShownResults) -> Result<(), CommandError> {
-    shown.report.as_deref().map_or(Ok(()), check_report_folder)?;
-    shown.plot.as_deref().map_or(Ok(()), check_picture)
 }
 
 /// Checks that a report can be written into `folder`.

@@ -1,24 +1,29 @@
 //! `inselberg fof`.
 
-use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, recorder};
+use super::driver::{ProcessSetup, RankTask, SnapshotJob};
 use super::estimate::Estimate;
 use super::fault::CommandError;
 use super::grouped::grouped;
+use super::particle_summary::ParticleSummary;
+#[cfg(feature = "plot")]
+use super::pictures;
+use super::results::{self, ResultFile, ResultKind};
+use super::search::{Search, SearchRun, on_rank};
 use super::viewers::ViewerFolders;
-use super::{fof_run, memory, preflight};
+use super::{fof_run, memory};
+#[cfg(feature = "plot")]
+use crate::config::ShownResults;
 use crate::config::{FofJob, Launch};
 use inselberg::fof::FofConfig;
-use inselberg::stage::Stage;
-use inselberg::{Engine, OpenParticles};
-use inselberg_comm::{Comm, Rank};
+use inselberg::{Engine, Error, FofGroups, OpenParticles};
+use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::{SoapPlace, VtkCells};
+use inselberg_io::catalogue::{Catalogue, SoapPlace, VtkCells};
 use inselberg_io::particles::{ParticleHeader, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 impl SnapshotJob for FofJob {
     type Input = OpenParticles;
@@ -35,20 +40,16 @@ impl SnapshotJob for FofJob {
         &self.inputs
     }
 
-    fn catalogue(&self) -> Option<&Path> {
-        self.output.as_deref()
-    }
-
-    fn other_results(&self) -> Vec<(&'static str, &Path)> {
-        let files = [
-            ("--group-ids", &self.group_ids),
-            ("--soap", &self.soap),
-            ("--yt", &self.yt),
-            ("--vtk", &self.vtk),
-            ("--plot", &self.shown.plot),
-            ("--report", &self.shown.report),
-        ];
-        files.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?))).collect()
+    fn results(&self) -> Vec<ResultFile<'_>> {
+        ResultFile::named([
+            ("--output", "catalogue", ResultKind::Catalogue, self.output.as_ref()),
+            ("--group-ids", "group IDs", ResultKind::Table, self.group_ids.as_ref()),
+            ("--soap", "SOAP", ResultKind::Soap, self.soap.as_ref()),
+            ("--yt", "folder for yt", ResultKind::Yt("groups"), self.yt.as_ref()),
+            ("--vtk", "folder for VTK", ResultKind::Vtk, self.vtk.as_ref()),
+            ("--plot", "plot", ResultKind::Picture, self.shown.plot.as_ref()),
+            ("--report", "report", ResultKind::Report, self.shown.report.as_ref()),
+        ])
     }
 
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
@@ -61,7 +62,8 @@ impl SnapshotJob for FofJob {
         check_memory(self, input.reader().about(), &config, process.ranks.process().1)?;
         // Only the first process makes files.
         if process.is_first {
-            check_outputs(self)?;
+            let inputs: Vec<&Path> = self.inputs.iter().map(|path| file_of(path)).collect();
+            results::check(&self.results(), &inputs)?;
         }
         Ok(input)
     }
@@ -80,7 +82,77 @@ impl SnapshotJob for FofJob {
         pool: ThreadPool,
         comm: &Comm,
     ) -> Result<(), CommandError> {
-        on_rank(self, task, input, pool, comm)
+        on_rank(self, task, input, &pool, comm)
+    }
+}
+
+impl Search for FofJob {
+    type Found = FofGroups;
+    type Summary = ParticleSummary;
+
+    #[cfg(feature = "plot")]
+    const ZOOMED: &'static [&'static str] = &["Groups"];
+
+    #[cfg(feature = "plot")]
+    fn shown(&self) -> &ShownResults {
+        &self.shown
+    }
+
+    fn lists(&self) -> &'static [&'static str] {
+        match self.soap.is_some() || self.yt.is_some() || self.vtk.is_some() || self.shown.has_maps() {
+            true => &["Groups", "members"],
+            false => &[],
+        }
+    }
+
+    fn find(&self, input: &OpenParticles, engine: &mut Engine) -> Result<FofGroups, Error> {
+        engine.fof_particles(input, &self.types, &self.fof)
+    }
+
+    fn stage_catalogue(&self, groups: &FofGroups) -> Result<Staged, Error> {
+        let ids = self.group_ids.as_ref().map(|path| groups.stage_group_ids(path));
+        let mut staged = ids.transpose()?.unwrap_or_default();
+        if let Some(path) = &self.output {
+            staged.extend(groups.stage(path)?);
+        }
+        Ok(staged)
+    }
+
+    fn summary(
+        &self,
+        input: &OpenParticles,
+        groups: &FofGroups,
+        run: &SearchRun<'_>,
+    ) -> Result<ParticleSummary, CommandError> {
+        fof_run::summary(self, input.reader().about(), groups, run)
+    }
+
+    fn stage_others(
+        &self,
+        input: &OpenParticles,
+        _: &FofGroups,
+        lists: Option<&Catalogue>,
+        _: &SearchRun<'_>,
+    ) -> Result<Staged, CommandError> {
+        let mut staged = Staged::default();
+        let Some(lists) = lists else { return Ok(staged) };
+        if let Some(path) = &self.soap {
+            staged.extend(catalogue::stage_soap(&SoapPlace::new(path), lists, Some(input.reader()))?);
+        }
+        let folders = ViewerFolders { yt: self.yt.as_deref(), vtk: self.vtk.as_deref() };
+        staged.extend(folders.stage(lists, VtkCells::None)?);
+        Ok(staged)
+    }
+
+    #[cfg(feature = "plot")]
+    fn about<'a>(
+        &self,
+        input: &OpenParticles,
+        groups: &FofGroups,
+        _: Option<&Catalogue>,
+        summary: &'a ParticleSummary,
+    ) -> pictures::RunAbout<'a> {
+        fof_run::about(self, input.reader().about(), groups, summary)
     }
 }
 
@@ -102,81 +174,4 @@ fn particles_read(about: &ParticleHeader, config: &FofConfig) -> (u64, u64) {
     let double = read.iter().any(|s| s.is_double);
     let each = (if double { 24 } else { 12 }) + if read.iter().any(|s| s.has_ids) { 8 } else { 0 };
     (read.iter().map(|s| s.n).sum(), each)
-}
-
-fn check_outputs(job: &FofJob) -> Result<(), CommandError> {
-    let named = [
-        ("catalogue", &job.output),
-        ("group IDs", &job.group_ids),
-        ("SOAP", &job.soap),
-        ("plot", &job.shown.plot),
-        ("report", &job.shown.report),
-    ];
-    let mut places: Vec<_> =
-        named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))).collect();
-    preflight::distinct(&places)?;
-    for input in &job.inputs {
-        places.insert(0, ("input", file_of(input)));
-        preflight::distinct(&places)?;
-        folders(job).check(&places)?;
-        places.remove(0);
-    }
-    for path in [&job.output, &job.group_ids].into_iter().flatten() {
-        catalogue::check_output(path)?;
-    }
-    job.soap.as_deref().map_or(Ok(()), preflight::soap)?;
-    check_shown(&job.shown)
-}
-
-fn folders(job: &FofJob) -> ViewerFolders<'_> {
-    ViewerFolders { yt: job.yt.as_deref(), vtk: job.vtk.as_deref(), objects: "groups" }
-}
-
-/// Collective: the work of one rank.
-fn on_rank(
-    job: &FofJob,
-    task: &RankTask<'_>,
-    input: &OpenParticles,
-    pool: ThreadPool,
-    comm: &Comm,
-) -> Result<(), CommandError> {
-    let is_first = comm.rank() == Rank(0);
-    let recorder = Arc::new(recorder(task.common, comm));
-    let mut engine = Engine::of_program(comm.clone(), pool, recorder.clone());
-    let failed = |error| CommandError::of_call(&job.inputs[0], &error);
-    let mut groups = engine.fof_particles(input, &job.types, &job.fof).map_err(failed)?;
-    groups.add_attributes(task.attributes.clone());
-    #[cfg(feature = "plot")]
-    let maps = job.shown.has_maps().then(|| fof_run::maps(job, &mut groups, comm)).transpose()?;
-    let (mut of_groups, mut staged) = (Staged::default(), Staged::default());
-    if let Some(path) = &job.output {
-        of_groups = groups.stage(path).map_err(failed)?;
-    }
-    if let Some(path) = &job.group_ids {
-        staged.extend(groups.stage_group_ids(path).map_err(failed)?);
-    }
-    let writing = Stage::begin("write", 0, comm, &*recorder);
-    if let Some(path) = &job.soap {
-        let whole = groups.gather(0).map_err(failed)?;
-        let stage = |whole| catalogue::stage_soap(&SoapPlace::new(path), &whole, Some(input.reader()));
-        staged.extend(whole.map_or(Ok(Staged::default()), stage)?);
-    }
-    if job.yt.is_some() || job.vtk.is_some() {
-        let whole = groups.gather(0).map_err(failed)?;
-        let stage = |whole| folders(job).stage(&whole, VtkCells::None);
-        staged.extend(whole.map_or(Ok(Staged::default()), stage)?);
-    }
-    drop(writing);
-    let (about, stages) = (input.reader().about(), recorder.stages());
-    let summary = fof_run::FofSummary::new(about, &groups, stages, job.launch.diagnostics, comm)?;
-    #[cfg(feature = "plot")]
-    if let Some(maps) = maps {
-        let _picture = Stage::within("picture", comm);
-        let catalogue = groups.gather(0).map_err(failed)?;
-        let about = fof_run::about(job, about, &groups, &summary);
-        staged.extend(super::pictures::stage(&job.shown, maps, catalogue.as_ref(), about, comm)?);
-    }
-    // The catalogue stands for all results, so it gets its name last.
-    staged.extend(of_groups);
-    if is_first { (task.hand_in)(staged, &summary) } else { Ok(()) }
 }

@@ -32,6 +32,7 @@ mod memory;
 mod missing_threshold;
 mod out;
 mod parse;
+mod particle_summary;
 mod phew;
 mod phew_run;
 #[cfg(feature = "plot")]
@@ -39,7 +40,9 @@ mod pictures;
 mod preflight;
 mod program;
 mod ranks;
+mod results;
 mod scaling;
+mod search;
 mod seating;
 mod series;
 mod signals;

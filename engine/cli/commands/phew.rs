@@ -1,28 +1,32 @@
 //! `inselberg phew` and `inselberg recut`.
 
-use super::driver::{ProcessSetup, RankTask, SnapshotJob, check_shown, recorder};
+use super::driver::{ProcessSetup, RankTask, SnapshotJob};
 use super::estimate::Estimate;
 use super::fault::{CommandError, warn};
 use super::grouped::grouped;
 use super::level_counts::LevelCounts;
-use super::phew_run::PhewInput;
-use super::{interrupt, memory, out, phew_run, preflight, viewers};
+use super::phew_run::{PhewInput, PhewSummary};
+#[cfg(feature = "plot")]
+use super::pictures;
+use super::results::{ResultFile, ResultKind};
+use super::search::{Search, SearchRun, on_rank};
+use super::{interrupt, memory, out, phew_run, preflight, results, viewers};
+#[cfg(feature = "plot")]
+use crate::config::ShownResults;
 use crate::config::{Common, Launch, PhewJob, RecutJob};
 use crate::report::node_loads;
-use inselberg::Engine;
 use inselberg::stage::Stage;
 use inselberg::voids::{is_void_catalogue, recut_voids};
-use inselberg_comm::{Comm, Rank};
+use inselberg::{Clumps, Engine, Error};
+use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
 use inselberg_io::catalogue::{Catalogue, SoapPlace};
 use inselberg_io::params::InputScale;
 use inselberg_io::particles::file_of;
-use inselberg_io::staging;
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 impl SnapshotJob for PhewJob {
     type Input = PhewInput;
@@ -39,23 +43,20 @@ impl SnapshotJob for PhewJob {
         std::slice::from_ref(&self.input)
     }
 
-    fn catalogue(&self) -> Option<&Path> {
-        self.output.as_deref()
-    }
-
-    fn other_results(&self) -> Vec<(&'static str, &Path)> {
-        let files = [
-            ("--ramses-text", &self.ramses_text),
-            ("--soap", &self.soap),
-            ("--yt", &self.yt),
-            ("--dendrogram", &self.dendrogram),
-            ("--plot", &self.shown.plot),
-            ("--report", &self.shown.report),
-            ("--trace", &self.trace),
-            ("--task-graph", &self.task_graph),
-        ];
-        let vtk = self.vtk.as_ref().map(|(folder, _)| ("--vtk", folder.as_path()));
-        files.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?))).chain(vtk).collect()
+    fn results(&self) -> Vec<ResultFile<'_>> {
+        let vtk = self.vtk.as_ref().map(|(folder, _)| folder);
+        ResultFile::named([
+            ("--output", "catalogue", ResultKind::Catalogue, self.output.as_ref()),
+            ("--ramses-text", "RAMSES text", ResultKind::Folder, self.ramses_text.as_ref()),
+            ("--soap", "SOAP", ResultKind::Soap, self.soap.as_ref()),
+            ("--yt", "folder for yt", ResultKind::Yt("clumps"), self.yt.as_ref()),
+            ("--dendrogram", "dendrogram", ResultKind::Dendrogram, self.dendrogram.as_ref()),
+            ("--plot", "plot", ResultKind::Picture, self.shown.plot.as_ref()),
+            ("--report", "report", ResultKind::Report, self.shown.report.as_ref()),
+            ("--trace", "trace", ResultKind::Text, self.trace.as_ref()),
+            ("--task-graph", "task graph", ResultKind::Text, self.task_graph.as_ref()),
+            ("--vtk", "folder for VTK", ResultKind::Vtk, vtk),
+        ])
     }
 
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
@@ -84,7 +85,90 @@ impl SnapshotJob for PhewJob {
         pool: ThreadPool,
         comm: &Comm,
     ) -> Result<(), CommandError> {
-        on_rank(self, task, input, pool, comm)
+        on_rank(self, task, input, &pool, comm)
+    }
+}
+
+impl Search for PhewJob {
+    type Found = Clumps;
+    type Summary = PhewSummary;
+
+    #[cfg(feature = "plot")]
+    const ZOOMED: &'static [&'static str] = &["haloes"];
+
+    #[cfg(feature = "plot")]
+    fn shown(&self) -> &ShownResults {
+        &self.shown
+    }
+
+    fn lists(&self) -> &'static [&'static str] {
+        match (&self.soap, self.ramses_text.is_some() || self.shown.has_maps()) {
+            (Some(_), _) => &["clumps", "haloes", "members"],
+            (None, true) => &["clumps", "haloes"],
+            (None, false) => &[],
+        }
+    }
+
+    fn keeps_task_graphs(&self) -> bool {
+        self.task_graph.is_some()
+    }
+
+    fn find(&self, input: &PhewInput, engine: &mut Engine) -> Result<Clumps, Error> {
+        input.segment(self, engine)
+    }
+
+    fn summary(
+        &self,
+        input: &PhewInput,
+        clumps: &Clumps,
+        run: &SearchRun<'_>,
+    ) -> Result<PhewSummary, CommandError> {
+        let nodes = self.launch.diagnostics.then(|| node_loads(&run.recorder.graphs(), run.pool.seats()));
+        PhewSummary::new(self, input, clumps, run.recorder, nodes, run.comm)
+    }
+
+    fn stage_others(
+        &self,
+        input: &PhewInput,
+        clumps: &Clumps,
+        lists: Option<&Catalogue>,
+        run: &SearchRun<'_>,
+    ) -> Result<Staged, CommandError> {
+        let mut staged = Staged::default();
+        if let (Some(folder), Some(lists)) = (&self.ramses_text, lists) {
+            staged.extend(phew_run::stage_ramses_text(folder, lists, input.snapshot())?);
+        }
+        if let (Some(path), Some(lists)) = (&self.soap, lists) {
+            staged.extend(catalogue::stage_soap(&SoapPlace::new(path), lists, input.particles())?);
+        }
+        if self.yt.is_some() || self.vtk.is_some() || self.dendrogram.is_some() {
+            let _viewers = Stage::within("viewers", run.comm);
+            staged.extend(viewers::stage_of_phew(self, clumps)?);
+        }
+        Ok(staged)
+    }
+
+    fn stage_traces(&self, run: &SearchRun<'_>) -> Result<Staged, CommandError> {
+        let mut staged = Staged::default();
+        if let (Some(path), true) = (&self.task_graph, run.is_first()) {
+            staged.extend(phew_run::stage_graphs(path, run.recorder)?);
+        }
+        if let Some(path) = &self.trace {
+            let _trace = Stage::within("trace", run.comm);
+            staged.extend(phew_run::stage_trace(path, run.recorder, run.comm)?);
+        }
+        Ok(staged)
+    }
+
+    #[cfg(feature = "plot")]
+    fn about<'a>(
+        &self,
+        input: &PhewInput,
+        clumps: &Clumps,
+        lists: Option<&Catalogue>,
+        summary: &'a PhewSummary,
+    ) -> pictures::RunAbout<'a> {
+        phew_run::about(self, input, clumps, lists, summary)
     }
 }
 
@@ -131,101 +215,17 @@ fn estimate(input: &PhewInput) -> Result<Estimate, CommandError> {
     Ok(Estimate { input, least, most: Some(most) })
 }
 
-/// Collective: the work of one rank.
-fn on_rank(
-    job: &PhewJob,
-    task: &RankTask<'_>,
-    input: &PhewInput,
-    pool: ThreadPool,
-    comm: &Comm,
-) -> Result<(), CommandError> {
-    let is_first = comm.rank() == Rank(0);
-    let recorder = Arc::new(recorder(task.common, comm).keep_dot(job.task_graph.is_some()));
-    let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
-    let failed = |error| CommandError::of_call(&job.input, &error);
-    let mut clumps = input.segment(job, &mut engine).map_err(failed)?;
-    clumps.add_attributes(task.attributes.clone());
-    #[cfg(feature = "plot")]
-    let maps = job.shown.has_maps().then(|| phew_run::maps(job, &mut clumps, comm)).transpose()?;
-    let snapshot = input.snapshot();
-    let (mut catalogue, mut staged) = (Staged::default(), Staged::default());
-    if let Some(path) = &job.output {
-        catalogue = clumps.stage(path).map_err(failed)?;
-    }
-    let nodes = job.launch.diagnostics.then(|| node_loads(&recorder.graphs(), pool.seats()));
-    let summary = phew_run::PhewSummary::new(job, input, &clumps, &recorder, nodes, comm)?;
-    let lists = match job.ramses_text.is_some() || job.soap.is_some() || job.shown.has_maps() {
-        true => {
-            let _lists = Stage::within("lists", comm);
-            clumps.gather_tables(lists_of(job)).map_err(failed)?
-        }
-        false => None,
-    };
-    if let (Some(folder), Some(lists)) = (&job.ramses_text, &lists) {
-        staged.extend(phew_run::stage_ramses_text(folder, lists, snapshot)?);
-    }
-    if let (Some(path), Some(lists)) = (&job.soap, &lists) {
-        staged.extend(catalogue::stage_soap(&SoapPlace::new(path), lists, input.particles())?);
-    }
-    if job.yt.is_some() || job.vtk.is_some() || job.dendrogram.is_some() {
-        let _viewers = Stage::within("viewers", comm);
-        staged.extend(viewers::stage_of_phew(job, &clumps)?);
-    }
-    #[cfg(feature = "plot")]
-    if let Some(maps) = maps {
-        let _picture = Stage::within("picture", comm);
-        let about = phew_run::about(job, input, &clumps, lists.as_ref(), &summary);
-        staged.extend(super::pictures::stage(&job.shown, maps, lists.as_ref(), about, comm)?);
-    }
-    if let (Some(path), true) = (&job.task_graph, is_first) {
-        staged.extend(phew_run::stage_graphs(path, &recorder)?);
-    }
-    if let Some(path) = &job.trace {
-        let _trace = Stage::within("trace", comm);
-        staged.extend(phew_run::stage_trace(path, &recorder, comm)?);
-    }
-    // The catalogue stands for all results, so it gets its name last.
-    staged.extend(catalogue);
-    if is_first { (task.hand_in)(staged, &summary) } else { Ok(()) }
-}
-
-/// The tables that the other results need.
-fn lists_of(job: &PhewJob) -> &'static [&'static str] {
-    if job.soap.is_some() { &["clumps", "haloes", "members"] } else { &["clumps", "haloes"] }
-}
-
+/// Checks that the results can be written.
 fn check_outputs(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
-    let named = [
-        ("catalogue", &job.output),
-        ("RAMSES text", &job.ramses_text),
-        ("SOAP", &job.soap),
-        ("dendrogram", &job.dendrogram),
-        ("plot", &job.shown.plot),
-        ("report", &job.shown.report),
-        ("trace", &job.trace),
-        ("task graph", &job.task_graph),
-    ];
-    // An input given by its info file is the folder of this file; the files there must not be replaced.
+    // An input given by its info file is the folder around it, whose files must not be replaced.
     let file = file_of(&job.input);
     let input = match input {
         PhewInput::Cells(_) if file.is_file() => preflight::parent(file),
         _ => file,
     };
-    let mut places = vec![("input", file), ("input", input)];
-    places.dedup();
-    places.extend(named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))));
-    preflight::distinct(&places)?;
-    viewers::folders_of_phew(job).check(&places)?;
-    if let Some(path) = &job.output {
-        catalogue::check_output(path)?;
-    }
-    job.dendrogram.as_deref().map_or(Ok(()), catalogue::check_viewer)?;
-    for path in [&job.trace, &job.task_graph, &job.dendrogram].into_iter().flatten() {
-        staging::check_writable(path)?;
-    }
-    job.ramses_text.as_deref().map_or(Ok(()), preflight::folder)?;
-    job.soap.as_deref().map_or(Ok(()), preflight::soap)?;
-    check_shown(&job.shown)
+    let mut inputs = vec![file, input];
+    inputs.dedup();
+    results::check(&job.results(), &inputs)
 }
 
 /// Tables and columns of a stored catalogue that a new cut does not have.

@@ -16,8 +16,6 @@ use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::particles::BoxError;
 use inselberg::phew::image;
 use inselberg::phew::run::ChosenField;
-#[cfg(feature = "plot")]
-use inselberg::stage::Stage;
 use inselberg::{
     Clumps, DensityUnit, Engine, Error, FieldChoice, OpenParticles, OpenSnapshot, Persistence,
     ThresholdInForce, ThresholdsInForce,
@@ -25,8 +23,6 @@ use inselberg::{
 use inselberg_comm::agree::share_of_rank;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue;
-#[cfg(feature = "plot")]
-use inselberg_io::catalogue::units::scale_of;
 use inselberg_io::catalogue::{Attribute, Catalogue, Dimension};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
@@ -205,22 +201,7 @@ pub fn stage_ramses_text(
     Ok(catalogue::ramses_text::stage_ramses_text(folder, catalogue, number)?)
 }
 
-/// Collective: the maps of a search. The density is then freed.
-#[cfg(feature = "plot")]
-pub fn maps(job: &PhewJob, clumps: &mut Clumps, comm: &Comm) -> Result<pictures::ShownMaps, CommandError> {
-    let _maps = Stage::within("picture", comm);
-    let failed = |error| CommandError::of_call(&job.input, &error);
-    let lists = clumps.gather_tables(&["haloes"]).map_err(failed)?;
-    let (space, finest) = clumps.map_box().map_err(failed)?;
-    let scale = scale_of(clumps.attributes());
-    let about = (job.input.as_path(), &job.shown, &scale);
-    let (views, rows) = pictures::views(about, lists.as_ref(), (&space, finest), comm)?;
-    let maps = clumps.maps(&views).map_err(failed)?;
-    clumps.forget_density();
-    Ok(pictures::ShownMaps::new(space, maps, rows))
-}
-
-/// The description of a search in pictures and reports.
+/// What a search says of itself in pictures and reports.
 #[cfg(feature = "plot")]
 pub fn about<'a>(
     job: &PhewJob,

@@ -6,8 +6,10 @@ use crate::config::{CubeRegion, MapRegion, ShownResults};
 use crate::report::page::{ReportData, Zoom, cube_view, page, whole_view, zoom_views};
 use crate::report::plot::{PictureData, stage_plot};
 use crate::report::{DisplayUnits, RankReport, UnitChoice};
-use inselberg::{DensityMap, MapBox, View};
+use inselberg::stage::Stage;
+use inselberg::{DensityMap, FoundCatalogue, MapBox, View};
 use inselberg_comm::{Comm, Rank};
+use inselberg_io::catalogue::units::scale_of;
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_io::params::InputScale;
 use inselberg_io::staging::{Staged, hidden, stage_file};
@@ -40,11 +42,36 @@ pub struct RunAbout<'a> {
     pub costs: &'a RunCosts,
 }
 
-/// Collective: the views. `lists` are on rank 0; all ranks get the same views.
+/// Collective: the maps of what was found, with objects of the tables `zoomed`. What they are made of is then freed.
+///
+/// # Errors
+/// As [`views`], and when a view cannot be made.
+pub fn maps(
+    input: &Path,
+    shown: &ShownResults,
+    found: &mut FoundCatalogue,
+    zoomed: &[&str],
+    comm: &Comm,
+) -> Result<ShownMaps, CommandError> {
+    let _maps = Stage::within("picture", comm);
+    let failed = |error| CommandError::of_call(input, &error);
+    let lists = match zoomed {
+        [] => None,
+        tables => found.gather_tables(tables).map_err(failed)?,
+    };
+    let (space, finest) = found.map_box().map_err(failed)?;
+    let scale = scale_of(found.attributes());
+    let (views, rows) = views((input, shown, &scale), lists.as_ref(), (&space, finest), comm)?;
+    let maps = found.maps(&views).map_err(failed)?;
+    found.forget_density();
+    Ok(ShownMaps::new(space, maps, rows))
+}
+
+/// Collective: which views are shown. `lists` are on rank 0; all ranks get the same views.
 ///
 /// # Errors
 /// When a rank fails, or the centre of the region is not in the box. `input` is for the message.
-pub fn views(
+fn views(
     (input, shown, scale): (&Path, &ShownResults, &InputScale),
     lists: Option<&Catalogue>,
     (space, finest): (&MapBox, f64),
@@ -92,7 +119,7 @@ pub fn views(
 
 impl ShownMaps {
     /// From maps of the views, zooms last.
-    pub fn new(space: MapBox, maps: Option<Vec<DensityMap>>, rows: Vec<usize>) -> Self {
+    fn new(space: MapBox, maps: Option<Vec<DensityMap>>, rows: Vec<usize>) -> Self {
         let mut maps = maps.unwrap_or_default();
         let zoomed = maps.split_off(maps.len().saturating_sub(rows.len()));
         let zooms = rows.into_iter().zip(zoomed).map(|(row, map)| Zoom { row, map }).collect();

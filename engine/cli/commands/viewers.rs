@@ -18,23 +18,9 @@ pub struct ViewerFolders<'a> {
     pub yt: Option<&'a Path>,
     /// For VTK.
     pub vtk: Option<&'a Path>,
-    /// The objects: `clumps` or `groups`.
-    pub objects: &'static str,
 }
 
 impl ViewerFolders<'_> {
-    /// Checks that the folders can be written and are not among `places`, the inputs and other results of the command.
-    pub fn check(&self, places: &[(&str, &Path)]) -> Result<(), CommandError> {
-        for (name, folder) in [("folder for yt", self.yt), ("folder for VTK", self.vtk)] {
-            let Some(folder) = folder else { continue };
-            preflight::distinct(&[places, &[(name, folder)]].concat())?;
-            preflight::folder(folder)?;
-            catalogue::check_viewer(folder)?;
-        }
-        let others: Vec<&Path> = places.iter().map(|(_, path)| *path).collect();
-        self.yt.map_or(Ok(()), |folder| Ok(catalogue::check_yt(folder, self.objects, &others)?))
-    }
-
     /// The files of a whole catalogue.
     pub fn stage(&self, whole: &Catalogue, cells: VtkCells) -> Result<Staged, CommandError> {
         let mut staged = Staged::default();
@@ -49,9 +35,9 @@ impl ViewerFolders<'_> {
 }
 
 /// The folders of `inselberg phew`.
-pub fn folders_of_phew(job: &PhewJob) -> ViewerFolders<'_> {
+fn folders_of_phew(job: &PhewJob) -> ViewerFolders<'_> {
     let vtk = job.vtk.as_ref().map(|(folder, _)| folder.as_path());
-    ViewerFolders { yt: job.yt.as_deref(), vtk, objects: "clumps" }
+    ViewerFolders { yt: job.yt.as_deref(), vtk }
 }
 
 /// Collective: the files for viewers of a run. Rank 0 gets them; it holds the tables that a viewer needs, one viewer at a time.

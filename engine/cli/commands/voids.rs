@@ -1,34 +1,32 @@
 //! `inselberg voids`.
 
-use super::driver::{
-    AssumedUnits, ProcessSetup, RankTask, RunCosts, RunSummary, SnapshotJob, check_shown, notes_text,
-    recorder,
-};
+use super::driver::{AssumedUnits, ProcessSetup, RankTask, SnapshotJob};
 use super::estimate::Estimate;
 use super::fault::CommandError;
 use super::fof_run::read_headers;
 use super::grouped::grouped;
+use super::memory;
+use super::particle_summary::ParticleSummary;
 #[cfg(feature = "plot")]
 use super::pictures;
-use super::{memory, preflight};
-use crate::config::{Launch, VoidsJob};
-use crate::report::{Count, RankReport, StageTime, counts_of, table_json, table_text};
+use super::results::{self, ResultFile, ResultKind};
+use super::search::{Search, SearchRun, on_rank};
 #[cfg(feature = "plot")]
-use inselberg::stage::Stage;
-use inselberg::{Engine, OpenParticles, Voids};
-use inselberg_comm::{Comm, Rank};
+use crate::config::ShownResults;
+use crate::config::{Launch, VoidsJob};
+use crate::report::counts_of;
+use inselberg::{Engine, Error, OpenParticles, Voids};
+use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
-use inselberg_io::catalogue;
 #[cfg(feature = "plot")]
 use inselberg_io::catalogue::Attribute;
+use inselberg_io::catalogue::Catalogue;
 #[cfg(feature = "plot")]
-use inselberg_io::catalogue::units::scale_of;
-use inselberg_io::particles::{ParticleHeader, Species, file_of};
+use inselberg_io::particles::ParticleHeader;
+use inselberg_io::particles::{Species, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 impl SnapshotJob for VoidsJob {
     type Input = OpenParticles;
@@ -45,12 +43,11 @@ impl SnapshotJob for VoidsJob {
         &self.inputs
     }
 
-    fn catalogue(&self) -> Option<&Path> {
-        self.output.as_deref()
-    }
-
-    fn other_results(&self) -> Vec<(&'static str, &Path)> {
-        self.shown.plot.as_deref().map(|path| ("--plot", path)).into_iter().collect()
+    fn results(&self) -> Vec<ResultFile<'_>> {
+        ResultFile::named([
+            ("--output", "catalogue", ResultKind::Catalogue, self.output.as_ref()),
+            ("--plot", "plot", ResultKind::Picture, self.shown.plot.as_ref()),
+        ])
     }
 
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
@@ -64,7 +61,8 @@ impl SnapshotJob for VoidsJob {
         memory::check_mesh(self.inputs[0].display(), least_memory(of_process, self.graph.neighbours))?;
         // Only the first process makes files.
         if process.is_first {
-            check_outputs(self)?;
+            let inputs: Vec<&Path> = self.inputs.iter().map(|path| file_of(path)).collect();
+            results::check(&self.results(), &inputs)?;
         }
         Ok(input)
     }
@@ -82,7 +80,61 @@ impl SnapshotJob for VoidsJob {
         pool: ThreadPool,
         comm: &Comm,
     ) -> Result<(), CommandError> {
-        on_rank(self, task, input, pool, comm)
+        on_rank(self, task, input, &pool, comm)
+    }
+}
+
+impl Search for VoidsJob {
+    type Found = Voids;
+    type Summary = ParticleSummary;
+
+    #[cfg(feature = "plot")]
+    const ZOOMED: &'static [&'static str] = &[];
+
+    #[cfg(feature = "plot")]
+    fn shown(&self) -> &ShownResults {
+        &self.shown
+    }
+
+    fn lists(&self) -> &'static [&'static str] {
+        if self.shown.has_maps() { &["voids", "zones"] } else { &[] }
+    }
+
+    fn find(&self, input: &OpenParticles, engine: &mut Engine) -> Result<Voids, Error> {
+        engine.voids(input, &self.graph, &self.voids)
+    }
+
+    fn summary(
+        &self,
+        input: &OpenParticles,
+        voids: &Voids,
+        run: &SearchRun<'_>,
+    ) -> Result<ParticleSummary, CommandError> {
+        let assumed = AssumedUnits::new(Some(input.reader().about()));
+        let counts = counts_of(voids.attributes(), &COUNTS);
+        let shown = [("zones", "zones"), ("voids", "voids")];
+        ParticleSummary::new(counts, &shown, voids.warnings(), assumed, self.launch.diagnostics, run)
+    }
+
+    fn stage_others(
+        &self,
+        _: &OpenParticles,
+        _: &Voids,
+        _: Option<&Catalogue>,
+        _: &SearchRun<'_>,
+    ) -> Result<Staged, CommandError> {
+        Ok(Staged::default())
+    }
+
+    #[cfg(feature = "plot")]
+    fn about<'a>(
+        &self,
+        input: &OpenParticles,
+        voids: &Voids,
+        _: Option<&Catalogue>,
+        summary: &'a ParticleSummary,
+    ) -> pictures::RunAbout<'a> {
+        picture_about(self, input.reader().about(), voids, summary)
     }
 }
 
@@ -105,83 +157,22 @@ fn least_memory(n: u64, neighbours: usize) -> u64 {
     n * (150 + 4 * neighbours as u64)
 }
 
-fn check_outputs(job: &VoidsJob) -> Result<(), CommandError> {
-    let named = [("catalogue", &job.output), ("plot", &job.shown.plot)];
-    let places: Vec<_> = named.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))).collect();
-    for input in &job.inputs {
-        preflight::distinct(&[&[("input", file_of(input))], places.as_slice()].concat())?;
-    }
-    job.output.as_deref().map_or(Ok(()), catalogue::check_output)?;
-    check_shown(&job.shown)
-}
-
-/// Collective: the work of one rank.
-fn on_rank(
-    job: &VoidsJob,
-    task: &RankTask<'_>,
-    input: &OpenParticles,
-    pool: ThreadPool,
-    comm: &Comm,
-) -> Result<(), CommandError> {
-    let is_first = comm.rank() == Rank(0);
-    let recorder = Arc::new(recorder(task.common, comm));
-    let mut engine = Engine::of_program(comm.clone(), pool, recorder.clone());
-    let failed = |error| CommandError::of_call(&job.inputs[0], &error);
-    let mut voids = engine.voids(input, &job.graph, &job.voids).map_err(failed)?;
-    voids.add_attributes(task.attributes.clone());
-    #[cfg(feature = "plot")]
-    let maps = job.shown.has_maps().then(|| maps(job, &mut voids, comm)).transpose()?;
-    let mut of_voids = Staged::default();
-    if let Some(path) = &job.output {
-        of_voids = voids.stage(path).map_err(failed)?;
-    }
-    let about = input.reader().about();
-    let summary = VoidSummary::new(about, &voids, recorder.stages(), job.launch.diagnostics, comm)?;
-    let mut staged = Staged::default();
-    #[cfg(feature = "plot")]
-    if let Some(maps) = maps {
-        let _picture = Stage::within("picture", comm);
-        let catalogue = voids.gather(0).map_err(failed)?;
-        let about = picture_about(job, about, &summary);
-        staged.extend(pictures::stage(&job.shown, maps, catalogue.as_ref(), about, comm)?);
-    }
-    // The catalogue stands for all results, so it gets its name last.
-    staged.extend(of_voids);
-    if is_first { (task.hand_in)(staged, &summary) } else { Ok(()) }
-}
-
-/// Collective: the maps of a search. The density is then freed.
-#[cfg(feature = "plot")]
-fn maps(job: &VoidsJob, voids: &mut Voids, comm: &Comm) -> Result<pictures::ShownMaps, CommandError> {
-    let _maps = Stage::within("picture", comm);
-    let failed = |error| CommandError::of_call(&job.inputs[0], &error);
-    let (space, finest) = voids.map_box().map_err(failed)?;
-    let scale = scale_of(voids.attributes());
-    let (views, rows) = pictures::views((&job.inputs[0], &job.shown, &scale), None, (&space, finest), comm)?;
-    let maps = voids.maps(&views).map_err(failed)?;
-    voids.forget_density();
-    Ok(pictures::ShownMaps::new(space, maps, rows))
-}
-
-/// The wall threshold among the attributes of a catalogue.
-#[cfg(feature = "plot")]
-fn wall_of(attributes: &[(String, Attribute)]) -> f64 {
-    let wall = attributes.iter().find(|(name, _)| name == "wall_threshold");
-    wall.map_or(0.0, |(_, value)| if let Attribute::Real(wall) = value { *wall } else { 0.0 })
-}
-
 /// What a search says of itself in a picture.
 #[cfg(feature = "plot")]
 fn picture_about<'a>(
     job: &VoidsJob,
     about: &ParticleHeader,
-    summary: &'a VoidSummary,
+    voids: &Voids,
+    summary: &'a ParticleSummary,
 ) -> pictures::RunAbout<'a> {
     let inputs: Vec<_> = job.inputs.iter().map(|path| path.display().to_string()).collect();
     let mut title = format!("{},  {} neighbours", about.format, job.graph.neighbours);
     title += &format!(",  relevance {}", job.voids.relevance);
-    let wall = summary.wall;
-    if wall > 0.0 {
+    // The given one may have had a unit.
+    let wall = voids.attributes().iter().find(|(name, _)| name == "wall_threshold");
+    if let Some((_, Attribute::Real(wall))) = wall
+        && *wall > 0.0
+    {
         title += &format!(",  walls > {wall} of the mean");
     }
     pictures::RunAbout {
@@ -196,44 +187,6 @@ fn picture_about<'a>(
     }
 }
 
-/// The summary of a search.
-struct VoidSummary {
-    counts: Vec<Count>,
-    costs: RunCosts,
-    assumed: AssumedUnits,
-    n_ranks: usize,
-    /// Notes for users about the input.
-    notes: Vec<String>,
-    warnings: Vec<String>,
-    /// The wall threshold in mean densities; 0 for none.
-    #[cfg(feature = "plot")]
-    wall: f64,
-}
-
-impl VoidSummary {
-    /// Collective: over all ranks.
-    fn new(
-        about: &ParticleHeader,
-        voids: &Voids,
-        stages: Vec<StageTime>,
-        diagnostics: bool,
-        comm: &Comm,
-    ) -> Result<Self, CommandError> {
-        let assumed = AssumedUnits::new(Some(about));
-        let notes: Vec<String> = voids.warnings();
-        Ok(Self {
-            costs: RunCosts::new(stages, None, diagnostics, comm)?,
-            counts: counts_of(voids.attributes(), &COUNTS),
-            warnings: notes.iter().cloned().chain(assumed.sentence()).collect(),
-            notes,
-            assumed,
-            n_ranks: comm.n_ranks(),
-            #[cfg(feature = "plot")]
-            wall: wall_of(voids.attributes()),
-        })
-    }
-}
-
 /// Counts of the summary, and their attributes.
 const COUNTS: [(&str, &str); 6] = [
     ("particles", "n_particles"),
@@ -243,32 +196,3 @@ const COUNTS: [(&str, &str); 6] = [
     ("voids", "n_voids"),
     ("levels", "n_levels"),
 ];
-
-impl RunSummary for VoidSummary {
-    fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    fn brief(&self) -> String {
-        let shown = self.counts.iter().filter(|(name, _)| ["zones", "voids"].contains(name));
-        let text = |(name, n): &Count| n.map(|n| format!("{} {name}", grouped(n.cast_unsigned())));
-        shown.filter_map(text).collect::<Vec<_>>().join(", ")
-    }
-
-    fn text(&self) -> String {
-        let RunCosts { stages, ranks, peak_memory } = &self.costs;
-        let table = table_text(&self.counts, "particles", stages, *peak_memory);
-        let ranks = ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
-        format!("{}{}{table}{ranks}", notes_text(&self.notes), self.assumed.text())
-    }
-
-    fn json(&self) -> Value {
-        let RunCosts { stages, ranks, peak_memory } = &self.costs;
-        let mut summary = table_json(&self.counts, "particles", stages, *peak_memory);
-        summary["assumed_units"] = self.assumed.json();
-        summary["notes"] = json!(self.notes);
-        summary["n_ranks"] = json!(self.n_ranks);
-        summary["ranks"] = ranks.as_ref().map_or(Value::Null, RankReport::json);
-        summary
-    }
-}

@@ -1,0 +1,94 @@
+//! The summary of a search among particles: for groups, and for voids.
+
+use super::driver::{AssumedUnits, RunCosts, RunSummary, notes_text};
+use super::fault::CommandError;
+use super::grouped::grouped;
+use super::search::SearchRun;
+use crate::report::{Count, RankReport, table_json, table_text};
+use serde_json::{Value, json};
+
+/// What a search says of itself.
+pub struct ParticleSummary {
+    /// Counts by name.
+    pub counts: Vec<Count>,
+    /// The cost.
+    pub costs: RunCosts,
+    /// Notes, and what is assumed.
+    pub warnings: Vec<String>,
+    /// The counts of the objects found, each with its words.
+    shown: Vec<(&'static str, &'static str)>,
+    /// Of groups.
+    linking_length: Option<f64>,
+    assumed: AssumedUnits,
+    n_ranks: usize,
+    /// What a user may not expect of the input or the result.
+    notes: Vec<String>,
+}
+
+impl ParticleSummary {
+    /// Collective: over all ranks. `shown` are names of counts and how a log calls them.
+    pub fn new(
+        counts: Vec<Count>,
+        shown: &[(&'static str, &'static str)],
+        notes: Vec<String>,
+        assumed: AssumedUnits,
+        diagnostics: bool,
+        run: &SearchRun<'_>,
+    ) -> Result<Self, CommandError> {
+        Ok(Self {
+            costs: RunCosts::new(run.recorder.stages(), None, diagnostics, run.comm)?,
+            counts,
+            warnings: notes.iter().cloned().chain(assumed.sentence()).collect(),
+            shown: shown.to_vec(),
+            linking_length: None,
+            assumed,
+            n_ranks: run.comm.n_ranks(),
+            notes,
+        })
+    }
+
+    /// With the linking length of groups.
+    pub fn with_linking_length(self, length: f64) -> Self {
+        Self { linking_length: Some(length), ..self }
+    }
+}
+
+/// A linking length for people.
+pub fn length_text(length: f64) -> String {
+    let short = format!("{length:.6}");
+    if (1e-3..1e6).contains(&length) { short } else { format!("{length:.6e}") }
+}
+
+impl RunSummary for ParticleSummary {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn brief(&self) -> String {
+        let words = |name: &str| self.shown.iter().find(|(shown, _)| *shown == name).map(|(_, words)| *words);
+        let text = |(name, n): &Count| Some(format!("{} {}", grouped((*n)?.cast_unsigned()), words(name)?));
+        self.counts.iter().filter_map(text).collect::<Vec<_>>().join(", ")
+    }
+
+    fn text(&self) -> String {
+        let RunCosts { stages, ranks, peak_memory } = &self.costs;
+        let table = table_text(&self.counts, "particles", stages, *peak_memory);
+        let ranks = ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
+        let line = |length| format!("{:<18}{:>15}\n", "linking length", length_text(length));
+        let length = self.linking_length.map_or(String::new(), line);
+        format!("{}{}{length}{table}{ranks}", notes_text(&self.notes), self.assumed.text())
+    }
+
+    fn json(&self) -> Value {
+        let RunCosts { stages, ranks, peak_memory } = &self.costs;
+        let mut summary = table_json(&self.counts, "particles", stages, *peak_memory);
+        if let Some(length) = self.linking_length {
+            summary["linking_length"] = json!(length);
+        }
+        summary["assumed_units"] = self.assumed.json();
+        summary["notes"] = json!(self.notes);
+        summary["n_ranks"] = json!(self.n_ranks);
+        summary["ranks"] = ranks.as_ref().map_or(Value::Null, RankReport::json);
+        summary
+    }
+}
