@@ -3,9 +3,10 @@
 //!     cargo bench -p inselberg --features mpi --bench spanning_ramses -- OUTPUT [copies, 64] [whole]
 //!     mpirun --oversubscribe -n 8 target/release/deps/spanning_ramses-* OUTPUT [copies] [whole]
 //!
-//! OUTPUT is an output of RAMSES with `rho` in its files of gravity: `ramses_32/output_00002` of tests/fixtures/ramses_32.tar.xz. Each
-//! of its particles counts as many, at places and velocities about its own. Printed are the peak of memory of each process, as Linux
-//! counts it, the particles of the largest halo and of all, and the seconds. With `whole` every halo is on one rank.
+//! OUTPUT is an output of RAMSES with `rho` in its files of gravity: `ramses_32/output_00002` of
+//! tests/fixtures/ramses_32.tar.xz. Each of its particles counts as many, at places and velocities about its
+//! own. Printed are the peak of memory of each process, as Linux counts it, the particles of the largest halo
+//! and of all, and the seconds. With `whole` every halo is on one rank.
 
 #[path = "common/memory.rs"]
 mod memory;

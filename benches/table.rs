@@ -2,9 +2,10 @@
 //!
 //!     cargo bench --bench table -- [field, synthetic] [test cells, 2e6] [threads, 1] [repeats, 5]
 //!
-//! The fields are those of [`fields`], made in memory and copied before the clock starts. `mesh` is the sorting of octs into a
-//! mesh (nothing for `particles`, which come as a mesh). Everything after it is PHEW. The speed of the machine is measured
-//! between the repeats: a copy in memory, and a chain of multiplications that needs no memory at all.
+//! The fields are those of [`fields`], made in memory and copied before the clock starts. `mesh` is the
+//! sorting of octs into a mesh (nothing for `particles`, which come as a mesh). Everything after it is PHEW.
+//! The speed of the machine is measured between the repeats: a copy in memory, and a chain of multiplications
+//! that needs no memory at all.
 
 mod common;
 mod fields;

@@ -2,11 +2,13 @@
 //!
 //!     cargo bench -p inselberg --features hdf5 --bench trees -- [outputs, 20] [members per output, 1e6] [threads, 1] [ranks, 1]
 //!
-//! Catalogues are made first, in files. Objects have 20 to 20000 members, more small than large ones; in each output one object in
-//! 50 is missing, one member in 100 is bound to nothing, and the order of energies changes. Printed are the seconds of each stage on
-//! rank 0, members per second and thread, and the memory of the process, as Linux counts it:
+//! Catalogues are made first, in files. Objects have 20 to 20000 members, more small than large ones; in each
+//! output one object in 50 is missing, one member in 100 is bound to nothing, and the order of energies
+//! changes. Printed are the seconds of each stage on rank 0, members per second and thread, and the memory of
+//! the process, as Linux counts it:
 //!
-//! - what is kept after the last output: the tree, which grows by each output, and the members of that output, 16 bytes each;
+//! - what is kept after the last output: the tree, which grows by each output, and the members of that
+//!   output, 16 bytes each;
 //! - the peak while the last output was added, without the tree, and without the members of two outputs;
 //! - the peak of all, with the tables of the tree.
 //!

@@ -1,14 +1,15 @@
-//! Particles per second and core of potentials, unbinding and properties, as a table for benches/results/README.md.
+//! Particles per second and core of potentials, unbinding and properties, as a table for
+//! benches/results/README.md.
 //!
 //!     cargo bench -p inselberg-kernels --bench unbind -- [particles, 1e6] [repeats, 5]
 //!     cargo bench -p inselberg-kernels --bench unbind -- write PATH [particles, 1e5]
 //!     cargo bench -p inselberg-kernels --bench unbind -- errors
 //!
-//! The particles are those of haloes from 100 to 300 000 members: Hernquist spheres in equilibrium with three Plummer spheres
-//! of 5 % each and a fast background of 5 %. The second form writes the positions of one halo as little-endian doubles, for
-//! comparison with other codes, and prints time and error of the tree on them. The third form prints errors of the tree on spheres
-//! of 10 000 particles. Times are processor seconds of the one
-//! thread.
+//! The particles are those of haloes from 100 to 300 000 members: Hernquist spheres in equilibrium with three
+//! Plummer spheres of 5 % each and a fast background of 5 %. The second form writes the positions of one halo
+//! as little-endian doubles, for comparison with other codes, and prints time and error of the tree on them.
+//! The third form prints errors of the tree on spheres of 10 000 particles. Times are processor seconds of
+//! the one thread.
 
 #[path = "../kernels/tests/bound/samples.rs"]
 #[allow(dead_code, reason = "the tests use all of it")]

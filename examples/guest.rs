@@ -22,7 +22,8 @@ fn main() {
 fn clumps(world: &mpi::topology::SimpleCommunicator) -> Result<(), Error> {
     let (rank, n_ranks) = (world.rank() as u32, world.size() as u32);
     let raw = world.as_raw();
-    // SAFETY: the pointer is to a communicator that is valid while this function runs, and `build` duplicates it.
+    // SAFETY: the pointer is to a communicator that is valid while this function runs, and `build` duplicates
+    // it.
     let host = unsafe { HostComm::from_c((&raw const raw).cast()) };
     let mut engine = Engine::builder().threads(1).guest_of(host).build()?;
 

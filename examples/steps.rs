@@ -1,4 +1,5 @@
-//! A loop of 20 steps, as in a running simulation: the mesh, the threads and the plans of the first step serve all others.
+//! A loop of 20 steps, as in a running simulation: the mesh, the threads and the plans of the first step
+//! serve all others.
 
 use inselberg::{Cells, Engine, Error, Geometry, Persistence, PhewParams};
 use std::time::Instant;

@@ -42,7 +42,8 @@ pub enum BenchCells {
 }
 
 impl BenchField {
-    /// The field of this name with about `size` test cells; of `particles`, from `size` particles. `None` for other names.
+    /// The field of this name with about `size` test cells; of `particles`, from `size` particles. `None` for
+    /// other names.
     pub fn new(name: &str, size: f64) -> Option<Self> {
         Some(match name {
             "synthetic" => {

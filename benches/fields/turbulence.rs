@@ -1,7 +1,8 @@
 //! Lognormal turbulence: the logarithm of the density is noise with a power-law spectrum.
 //!
-//! The noise is a sum over octaves. Octave o has random numbers on a periodic lattice of 2^o points per side, smooth
-//! between them, times 2^(-o / 3): so its power per wave number falls with the power -11/3 (Kolmogorov).
+//! The noise is a sum over octaves. Octave o has random numbers on a periodic lattice of 2^o points per side,
+//! smooth between them, times 2^(-o / 3): so its power per wave number falls with the power -11/3
+//! (Kolmogorov).
 
 use super::{BenchCells, BenchField};
 use inselberg::field::LevelOcts;
@@ -20,7 +21,8 @@ const CUT: Cut = Cut { density: DENSITY, persistence: Persistence::Ratio(1.1), s
 const FIRST: u32 = 2;
 /// Levels that the refined field has beside its coarsest.
 const DEEPER: u8 = 4;
-/// A leaf of the coarsest level above this density is refined, one of the next above eight times that, and so on.
+/// A leaf of the coarsest level above this density is refined, one of the next above eight times that, and so
+/// on.
 const REFINED: f64 = 8.0;
 
 type Cell = [u32; 3];

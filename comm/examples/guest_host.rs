@@ -1,4 +1,5 @@
-//! A host program with its own MPI, and ranks that are guests in it: `guest_host <thread level> <what>`, for `tests/mpi.rs`.
+//! A host program with its own MPI, and ranks that are guests in it: `guest_host <thread level> <what>`, for
+//! `tests/mpi.rs`.
 #![allow(unsafe_code)]
 
 #[path = "../tests/common/mod.rs"]
@@ -62,7 +63,8 @@ struct Host {
 impl Host {
     fn start(level: c_int) -> Self {
         let (mut provided, mut rank, mut n_ranks) = (0, 0, 0);
-        // SAFETY: MPI is initialised once, here; all pointers are to locals, or null where the library allows it.
+        // SAFETY: MPI is initialised once, here; all pointers are to locals, or null where the library allows
+        // it.
         unsafe {
             ffi::MPI_Init_thread(null_mut(), null_mut(), level, &mut provided);
             let world = ffi::RSMPI_COMM_WORLD;

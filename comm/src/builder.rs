@@ -49,8 +49,7 @@ impl Comm {
 
     /// This process as one rank of an MPI job, or as the only rank if no launcher of this MPI library started
     /// it. Build it once in a process, in the thread that makes all its calls. From then on a panic anywhere
-    /// in the
-    /// process ends the whole job.
+    /// in the process ends the whole job.
     #[cfg(feature = "mpi")]
     pub fn mpi() -> CommBuilder {
         let (piece_bytes, report) = (mpi::PIECE_BYTES, mpi::write_line as Report);
@@ -59,20 +58,21 @@ impl Comm {
 
     /// This process as one rank of a communicator that belongs to a host program.
     ///
-    /// [`CommBuilder::build`] is collective over the host's communicator: it duplicates it, and uses the duplicate only. MPI
-    /// must run. This crate neither initialises nor finalises it, and a failure ends no process: it is an error on every rank,
-    /// from which [`Comm::recover`] leads back. [`Comm::close`] frees the duplicate; a drop without it leaks the
-    /// duplicate and may follow the end of MPI. Only the calling thread calls MPI, and nothing is printed.
+    /// [`CommBuilder::build`] is collective over the host's communicator: it duplicates it, and uses the
+    /// duplicate only. MPI must run. This crate neither initialises nor finalises it, and a failure ends no
+    /// process: it is an error on every rank, from which [`Comm::recover`] leads back. [`Comm::close`] frees
+    /// the duplicate; a drop without it leaks the duplicate and may follow the end of MPI. Only the calling
+    /// thread calls MPI, and nothing is printed.
     #[cfg(feature = "mpi")]
     pub fn guest(host: HostComm) -> CommBuilder {
         CommBuilder::new(TransportKind::Guest { host, piece_bytes: mpi::PIECE_BYTES })
     }
 
-    /// This process as a guest of this communicator, for work whose failure must not end the job: an error there leaves this
-    /// communicator as it was. `None` if no MPI library is beneath.
+    /// This process as a guest of this communicator, for work whose failure must not end the job: an error
+    /// there leaves this communicator as it was. `None` if no MPI library is beneath.
     ///
-    /// [`CommBuilder::build`] is collective over all ranks of this communicator. As for [`Comm::guest`], only [`Comm::close`] frees the
-    /// duplicate; call it while this communicator is open.
+    /// [`CommBuilder::build`] is collective over all ranks of this communicator. As for [`Comm::guest`], only
+    /// [`Comm::close`] frees the duplicate; call it while this communicator is open.
     #[cfg(feature = "mpi")]
     pub fn guest_of_own(&self) -> Option<CommBuilder> {
         self.endpoint().transport().as_host().map(Self::guest)

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// All ranks make the calls marked *collective*, in the same order. No rank returns from such a call before
 /// every rank has begun it.
 ///
-/// Clones are handles of the same rank: a program that lends its rank to an engine keeps one. Dropping the last one does not
-/// communicate, unless it is the rank of a program of its own (`Comm::mpi`).
+/// Clones are handles of the same rank: a program that lends its rank to an engine keeps one. Dropping the
+/// last one does not communicate, unless it is the rank of a program of its own (`Comm::mpi`).
 #[derive(Debug, Clone)]
 pub struct Comm {
     endpoint: Arc<Mutex<Endpoint>>,
@@ -50,7 +50,8 @@ impl Comm {
         self.endpoint().n_ranks()
     }
 
-    /// Sets the stage of this rank: errors name it, and traffic is counted for it. Local; a sign of life for the watchdog.
+    /// Sets the stage of this rank: errors name it, and traffic is counted for it. Local; a sign of life for
+    /// the watchdog.
     pub fn at(&self, stage: &'static str) {
         self.endpoint().enter(stage);
     }
@@ -100,9 +101,9 @@ impl Comm {
         self.endpoint().transport().before_end(Box::new(clean));
     }
 
-    /// Makes all ranks fail: all calls that this rank has not finished give [`CommError::Aborted`] with this rank, its stage
-    /// and `message`; earlier ones succeed. Local. Returns the error of this rank, or an earlier one if there
-    /// was one. If several ranks abort at once, each may keep its own error.
+    /// Makes all ranks fail: all calls that this rank has not finished give [`CommError::Aborted`] with this
+    /// rank, its stage and `message`; earlier ones succeed. Local. Returns the error of this rank, or an
+    /// earlier one if there was one. If several ranks abort at once, each may keep its own error.
     ///
     /// In a program under MPI, it prints the error, ends every process of the job and does not return. If
     /// several ranks abort at once, only rank 0 prints.
@@ -115,11 +116,13 @@ impl Comm {
         self.endpoint().failure().cloned()
     }
 
-    /// Collective, after a failure: makes all ranks ready for calls again. Every rank calls it, each after its own error.
-    /// A rank that calls it without an error makes the others fail first, as [`Comm::abort`] does.
+    /// Collective, after a failure: makes all ranks ready for calls again. Every rank calls it, each after
+    /// its own error. A rank that calls it without an error makes the others fail first, as [`Comm::abort`]
+    /// does.
     ///
-    /// All messages of earlier calls are received and discarded. Afterwards the numbers of calls are the same on all ranks.
-    /// Traffic and stages stay. It costs one sum over the ranks, the messages in flight, and one barrier.
+    /// All messages of earlier calls are received and discarded. Afterwards the numbers of calls are the same
+    /// on all ranks. Traffic and stages stay. It costs one sum over the ranks, the messages in flight, and
+    /// one barrier.
     ///
     /// # Errors
     /// When a rank has ended, does not call it within [`crate::CommBuilder::recover_timeout`], or the MPI

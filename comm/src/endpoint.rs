@@ -42,7 +42,8 @@ impl Op {
     }
 }
 
-/// How long a rank waits in [`Endpoint::recover`] and [`Endpoint::close`] for the others, unless its settings say otherwise.
+/// How long a rank waits in [`Endpoint::recover`] and [`Endpoint::close`] for the others, unless its settings
+/// say otherwise.
 const RECOVER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// See the module.

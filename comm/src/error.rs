@@ -62,7 +62,8 @@ pub enum CommError {
         /// Why.
         why: String,
     },
-    /// Some rank did not take part in [`crate::Comm::recover`] or [`crate::Comm::close`]. The handle has failed for good.
+    /// Some rank did not take part in [`crate::Comm::recover`] or [`crate::Comm::close`]. The handle has
+    /// failed for good.
     TimedOut {
         /// The call.
         call: &'static str,

@@ -1,15 +1,15 @@
 //! How do ranks exchange bytes?
 //!
-//! One type, [`Comm`], stands for every way to run ranks: alone, as threads of this process, or (feature `mpi`) as processes
-//! of an MPI job, which is the program's own or that of a host. A [`CommBuilder`] is sent to the thread of a rank and builds its `Comm` there; [`run_threads`]
-//! does that for a function. `comm/README.md` describes the protocols.
+//! One type, [`Comm`], stands for every way to run ranks: alone, as threads of this process, or (feature
+//! `mpi`) as processes of an MPI job, which is the program's own or that of a host. A [`CommBuilder`] is sent
+//! to the thread of a rank and builds its `Comm` there; [`run_threads`] does that for a function.
+//! `comm/README.md` describes the protocols.
 //!
 //! This crate contains no physics, no cells and no files. Its backends are private.
 //!
-//! Invariants: results never depend on the order in which messages arrive. No call panics because of another rank: a failure
-//! elsewhere is a [`CommError`] on every rank. After the first error, all calls return it again, until
-//! [`Comm::recover`].
-//! `unsafe` occurs only in `backend/mpi/`.
+//! Invariants: results never depend on the order in which messages arrive. No call panics because of another
+//! rank: a failure elsewhere is a [`CommError`] on every rank. After the first error, all calls return it
+//! again, until [`Comm::recover`]. `unsafe` occurs only in `backend/mpi/`.
 
 #![cfg_attr(
     not(test),

@@ -16,5 +16,6 @@ pub struct Settings {
     pub recover_timeout: Option<Duration>,
 }
 
-/// How the process of a rank reports why it ends the job: the error, and the state of the rank unless the error names it.
+/// How the process of a rank reports why it ends the job: the error, and the state of the rank unless the
+/// error names it.
 pub type Report = fn(&CommError, &str);

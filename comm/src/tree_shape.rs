@@ -12,8 +12,8 @@
 //!                           7                            111
 //! ```
 //!
-//! The ranks below a child are consecutive, and children ascend: joining values in the order of the children gives the
-//! order of the ranks.
+//! The ranks below a child are consecutive, and children ascend: joining values in the order of the children
+//! gives the order of the ranks.
 
 use crate::Rank;
 

@@ -122,7 +122,8 @@ fn what_came_and_what_crossed_the_tree_is_counted_too() {
     for (rank, s) in ran.expect("no rank fails").into_iter().enumerate() {
         assert_eq!((s.rounds, s.near_rounds, s.received), (2, 1, 2));
         assert!(s.received_bytes >= 8 * (1 + (rank as u64 + 3) % 4) + 3);
-        // Rank 0 has two children, rank 2 has one and a parent, the others a parent alone: 80 bytes up and down.
+        // Rank 0 has two children, rank 2 has one and a parent, the others a parent alone: 80 bytes up and
+        // down.
         assert_eq!(s.tree_bytes, [320, 160, 320, 160][rank]);
         assert_eq!((s.work, s.in_calls), (Duration::ZERO, Duration::ZERO));
     }

@@ -20,10 +20,11 @@ impl RadixKey for KeyWord {
     }
 }
 
-/// The places of `0..n`, fewer than 2^32, in ascending `order`, of which `key` has the first part: of two different
-/// keys the lower comes first.
+/// The places of `0..n`, fewer than 2^32, in ascending `order`, of which `key` has the first part: of two
+/// different keys the lower comes first.
 ///
-/// Sorted are the 32 bits after those that all keys share; `order` is asked only where these are equal. 24 bytes per place.
+/// Sorted are the 32 bits after those that all keys share; `order` is asked only where these are equal. 24
+/// bytes per place.
 pub(crate) fn sorted(
     n: usize,
     key: impl Fn(usize) -> u128 + Sync,

@@ -71,8 +71,9 @@ impl<'a> Executor<'a> {
         call
     }
 
-    /// The graph that `make` builds for tasks of these sizes, and its stages. The graph of the last call with this name is
-    /// reused while the sizes are equal, as they are when a program calls at every step on an unchanged mesh.
+    /// The graph that `make` builds for tasks of these sizes, and its stages. The graph of the last call with
+    /// this name is reused while the sizes are equal, as they are when a program calls at every step on an
+    /// unchanged mesh.
     ///
     /// # Panics
     /// When tasks of `make` wait for each other.
@@ -101,8 +102,8 @@ impl<'a> Executor<'a> {
         self.observer
     }
 
-    /// Runs a graph of tasks that cannot fail, under `name` for the observer. Local, except for exchanges in the caller's
-    /// tasks.
+    /// Runs a graph of tasks that cannot fail, under `name` for the observer. Local, except for exchanges in
+    /// the caller's tasks.
     ///
     /// # Panics
     /// When a task panics: in this thread, with the name of the task.

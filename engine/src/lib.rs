@@ -1,5 +1,5 @@
-//! Clumps, haloes and their hierarchy of substructure in AMR octree density fields (PHEW, Bleuler et al. 2015), and
-//! friends-of-friends groups of particles.
+//! Clumps, haloes and their hierarchy of substructure in AMR octree density fields (PHEW, Bleuler et al.
+//! 2015), and friends-of-friends groups of particles.
 //!
 //! A program passes its own cells or particles, in its own order and decomposition. It gets labels back in
 //! that order,
@@ -26,8 +26,8 @@
 //! # Ok::<(), inselberg::Error>(())
 //! ```
 //!
-//! The next step of a simulation has other densities on the same cells, and its mesh is kept. Other thresholds need no run at
-//! all:
+//! The next step of a simulation has other densities on the same cells, and its mesh is kept. Other
+//! thresholds need no run at all:
 //!
 //! ```
 //! # use inselberg::{Cells, Engine, Geometry, Persistence, PhewParams};
@@ -87,14 +87,14 @@
 //! Outputs on disk need no arrays: the command `inselberg phew` is written on [`Engine::phew_snapshot`] and
 //! [`Engine::phew_particles`], and `inselberg fof` on [`Engine::fof_particles`].
 //!
-//! An engine can be a guest in the MPI of a host program (`EngineBuilder::guest_of`, feature `mpi`). It never prints, exits,
-//! aborts, installs hooks or reads the environment. A failure on one rank is the same [`Error`] on all ranks, and the next
-//! call works.
+//! An engine can be a guest in the MPI of a host program (`EngineBuilder::guest_of`, feature `mpi`). It never
+//! prints, exits, aborts, installs hooks or reads the environment. A failure on one rank is the same
+//! [`Error`] on all ranks, and the next call works.
 //!
-//! Inside, data flows one way: reader, mesh, partition and ghosts, density, ascent, labels, saddles, forest, hierarchy,
-//! properties, catalogue. The readers and the catalogue formats are in `inselberg-io`, the numerical kernels in
-//! `inselberg-kernels`, the messages between ranks in `inselberg-comm`, the scheduler in `inselberg-tasks`. This crate
-//! combines them.
+//! Inside, data flows one way: reader, mesh, partition and ghosts, density, ascent, labels, saddles, forest,
+//! hierarchy, properties, catalogue. The readers and the catalogue formats are in `inselberg-io`, the
+//! numerical kernels in `inselberg-kernels`, the messages between ranks in `inselberg-comm`, the scheduler in
+//! `inselberg-tasks`. This crate combines them.
 
 #![cfg_attr(
     not(test),

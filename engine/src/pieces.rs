@@ -1,7 +1,7 @@
 //! Which pieces of a snapshot does a rank read?
 //!
-//! In the flow: reader → **pieces** → density, partition, members of clumps. Every block of a snapshot is read by one rank.
-//! This module does not know what becomes of cells and particles.
+//! In the flow: reader → **pieces** → density, partition, members of clumps. Every block of a snapshot is
+//! read by one rank. This module does not know what becomes of cells and particles.
 
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::{Every, OctBlock, ParticleBlock, ReadResult, Snapshot};
@@ -10,9 +10,9 @@ use rayon::prelude::*;
 /// A piece, and which of its blocks are read.
 pub type Part = (usize, Every);
 
-/// The pieces of a snapshot that `rank` reads, and which of their blocks. Consecutive whole pieces, since these are mostly
-/// neighbours in space and so belong to few ranks. Where there are fewer pieces than ranks, several ranks read the
-/// blocks of one piece by turns.
+/// The pieces of a snapshot that `rank` reads, and which of their blocks. Consecutive whole pieces, since
+/// these are mostly neighbours in space and so belong to few ranks. Where there are fewer pieces than ranks,
+/// several ranks read the blocks of one piece by turns.
 fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<Part> {
     if n_pieces >= n_ranks {
         let first = |rank: usize| n_pieces * rank / n_ranks;
@@ -32,7 +32,8 @@ fn only<B>(blocks: Every, mut sink: impl FnMut(&B) -> ReadResult<()>) -> impl Fn
     move |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) }
 }
 
-/// Local: the results of `read` for all parts of pieces that this rank reads, in their order. Parts in parallel.
+/// Local: the results of `read` for all parts of pieces that this rank reads, in their order. Parts in
+/// parallel.
 ///
 /// # Errors
 /// The first one of `read`.
@@ -56,8 +57,8 @@ pub fn particles_of_part(
     snapshot.particles(piece, &mut only(blocks, take))
 }
 
-/// Local: applies `make` to the number of the piece and every block of particles that this rank reads, and returns the
-/// results in the order of the blocks. Pieces in parallel.
+/// Local: applies `make` to the number of the piece and every block of particles that this rank reads, and
+/// returns the results in the order of the blocks. Pieces in parallel.
 ///
 /// # Errors
 /// When a piece cannot be read, or `make` fails.

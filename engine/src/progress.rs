@@ -14,7 +14,8 @@ pub trait Observer: Sync {
         let _ = done;
     }
 
-    /// Within the current stage a graph of tasks begins, whose costs add up to `cost`. Returns whether its tasks report their costs.
+    /// Within the current stage a graph of tasks begins, whose costs add up to `cost`. Returns whether its
+    /// tasks report their costs.
     fn begin_tasks(&self, name: &'static str, cost: u64) -> bool {
         let _ = (name, cost);
         false

@@ -4,8 +4,8 @@ use crate::progress::Observer;
 use inselberg_comm::Comm;
 use std::cell::Cell;
 
-/// All stages, and what is done in each. A step has this name in every command: in progress, summaries, traces, messages of the
-/// watchdog and scaling studies.
+/// All stages, and what is done in each. A step has this name in every command: in progress, summaries,
+/// traces, messages of the watchdog and scaling studies.
 pub const STAGES: [(&str, &str); 40] = [
     ("headers", "the headers of several catalogues are read"),
     ("reading", "cells or particles are read and checked"),
@@ -57,9 +57,9 @@ fn is_listed(name: &str) -> bool {
 
 /// A stage of a run, which ends when this guard is dropped.
 ///
-/// The communicator names it in errors of the watchdog and counts traffic for it; the observer times it and shows its
-/// progress. A stage within another hands back to the outer one at its end. After an outermost stage its name stays
-/// with the communicator until the next one begins.
+/// The communicator names it in errors of the watchdog and counts traffic for it; the observer times it and
+/// shows its progress. A stage within another hands back to the outer one at its end. After an outermost
+/// stage its name stays with the communicator until the next one begins.
 #[must_use]
 pub struct Stage<'a> {
     comm: &'a Comm,

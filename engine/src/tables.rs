@@ -47,8 +47,8 @@ pub fn in_order(table: Table, comm: &Comm) -> Result<PartTable, CommError> {
     Ok(PartTable { table, runs: vec![run], n_rows })
 }
 
-/// Collective: threads and ranks of a run, for the attributes. Ranks may have different numbers of threads; the attributes are
-/// the same on all.
+/// Collective: threads and ranks of a run, for the attributes. Ranks may have different numbers of threads;
+/// the attributes are the same on all.
 ///
 /// # Errors
 /// When another rank fails.

@@ -1,9 +1,10 @@
 //! Dendrogram: which structures does a field have at every level of density, and which cells belong to only
 //! one of them?
 //!
-//! Cells are taken from the densest down. A cell without a taken neighbour begins a leaf. A cell that touches one structure joins it. A
-//! cell that touches several merges them into a branch: leaves that are too low or too small become part of what they merge into.
-//! Source: Rosolowsky et al. 2008, ApJ 679, 1338, with the pruning of the program astrodendro.
+//! Cells are taken from the densest down. A cell without a taken neighbour begins a leaf. A cell that touches
+//! one structure joins it. A cell that touches several merges them into a branch: leaves that are too low or
+//! too small become part of what they merge into. Source: Rosolowsky et al. 2008, ApJ 679, 1338, with the
+//! pruning of the program astrodendro.
 //!
 //! Clumps of PHEW differ: their cells ascend to a peak, and a saddle is the mean density of two touching
 //! cells. Here a cell below a saddle belongs to the branch, and a saddle is the density of a cell.
@@ -187,7 +188,8 @@ impl Growth {
 }
 
 impl Dendrogram {
-    /// The density up to which a structure reaches: the peak of a leaf, the least density of the children of a branch.
+    /// The density up to which a structure reaches: the peak of a leaf, the least density of the children of
+    /// a branch.
     pub fn height(&self, of: u32) -> f64 {
         let node = &self.nodes[of as usize];
         let children = node.children.iter().map(|child| self.nodes[*child as usize].least);
@@ -237,7 +239,8 @@ fn push_list(todo: &mut Vec<NewickPart>, list: &[u32]) {
     }
 }
 
-/// Appends the neighbours of cell `i` of an array of this shape, whose last axis is the fastest: those that share a face.
+/// Appends the neighbours of cell `i` of an array of this shape, whose last axis is the fastest: those that
+/// share a face.
 pub fn face_neighbours(shape: &[usize], i: usize, to: &mut Vec<usize>) {
     let mut stride = 1;
     for n in shape.iter().rev() {

@@ -46,8 +46,9 @@ impl Domain {
         }
     }
 
-    /// Whether blocks of `side` cells of `level` along each axis, from the lower corner on, wrap around as cells do: along each
-    /// periodic axis the box is a whole number of them wide. Beyond open walls there is nothing to wrap.
+    /// Whether blocks of `side` cells of `level` along each axis, from the lower corner on, wrap around as
+    /// cells do: along each periodic axis the box is a whole number of them wide. Beyond open walls there is
+    /// nothing to wrap.
     #[inline]
     pub fn wraps_blocks(&self, level: u8, side: i64) -> bool {
         let extent = self.extent(level);

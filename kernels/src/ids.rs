@@ -59,8 +59,9 @@ index! {
 index! {
     /// A peak of the list or tree at hand, in the order of the cells; its patch has the same index.
     ///
-    /// The kernels only compare peaks, and every list of peaks is in the order of the cells. So the same code runs on
-    /// roots and on slots. The caller names the kind at its border with the conversions below, which cost nothing.
+    /// The kernels only compare peaks, and every list of peaks is in the order of the cells. So the same code
+    /// runs on roots and on slots. The caller names the kind at its border with the conversions below, which
+    /// cost nothing.
     PeakIdx
 }
 index! {
@@ -93,9 +94,11 @@ macro_rules! kind_of_peak {
 kind_of_peak!(RootIdx, from_root, to_root, "the list of the roots");
 kind_of_peak!(PeakSlot, from_slot, to_slot, "the list of the peaks known on a rank");
 
-/// A peak among those of all ranks: its number in the order of (level, Morton key), and the rank that owns it.
+/// A peak among those of all ranks: its number in the order of (level, Morton key), and the rank that owns
+/// it.
 ///
-/// The number decides the owner, so names compare as numbers do. There are names for 2^40 peaks of 2^24 ranks.
+/// The number decides the owner, so names compare as numbers do. There are names for 2^40 peaks of 2^24
+/// ranks.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, bytemuck::Pod, bytemuck::Zeroable,
 )]

@@ -1,7 +1,7 @@
 //! Packed keys: sorting by 64-bit words of the first 32 bits of a key and a place.
 //!
-//! Sorting numbers is much cheaper than sorting by a comparison that looks entries up. Words are sorted first; only places
-//! whose 32 bits are equal are then put in order by comparing the entries.
+//! Sorting numbers is much cheaper than sorting by a comparison that looks entries up. Words are sorted
+//! first; only places whose 32 bits are equal are then put in order by comparing the entries.
 
 use std::cmp::Ordering;
 

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-/// Runs `work`, compiled for the widest vectors of this processor. That holds only for code that is inlined into `work`, so
-/// all functions and closures in it are marked `inline(always)`.
+/// Runs `work`, compiled for the widest vectors of this processor. That holds only for code that is inlined
+/// into `work`, so all functions and closures in it are marked `inline(always)`.
 #[inline(always)]
 pub fn wide<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
@@ -32,7 +32,8 @@ pub fn largest(numbers: &[f64]) -> f64 {
     )
 }
 
-/// Whether all numbers are in their ranges, `ranges[a]` for number `a` of each row. NaN is in no range. `D` divides 24.
+/// Whether all numbers are in their ranges, `ranges[a]` for number `a` of each row. NaN is in no range. `D`
+/// divides 24.
 pub fn are_within<T: Copy + Into<f64>, const D: usize>(rows: &[[T; D]], ranges: &[Range<f64>; D]) -> bool {
     const { assert!(LANES.is_multiple_of(D), "each lane has one range") };
     let ranges: [&Range<f64>; LANES] = std::array::from_fn(|lane| &ranges[lane % D]);
@@ -56,11 +57,12 @@ pub fn are_within<T: Copy + Into<f64>, const D: usize>(rows: &[[T; D]], ranges: 
 /// Numbers that [`are_within`] takes at a time.
 const LANES: usize = 24;
 
-/// Items that [`for_each_mapped`] takes at a time, so that what they are mapped to stays in the first-level cache.
+/// Items that [`for_each_mapped`] takes at a time, so that what they are mapped to stays in the first-level
+/// cache.
 const AT_ONCE: usize = 256;
 
-/// Calls `each` with the number of each item and with what `map` makes of it, in order. `map` runs for many items before `each`
-/// does, so that the compiler can use vectors for it.
+/// Calls `each` with the number of each item and with what `map` makes of it, in order. `map` runs for many
+/// items before `each` does, so that the compiler can use vectors for it.
 #[inline(always)]
 pub fn for_each_mapped<T: Copy, M: Copy + Default>(
     items: &[T],

@@ -1,7 +1,8 @@
 //! Sums that do not depend on the order of their terms.
 //!
-//! Each term is rounded once to a multiple of a fixed quantum, a power of two, and added as a 128-bit integer. Integer
-//! addition is associative, so any grouping over tasks, threads and ranks gives the same bits.
+//! Each term is rounded once to a multiple of a fixed quantum, a power of two, and added as a 128-bit
+//! integer. Integer addition is associative, so any grouping over tasks, threads and ranks gives the same
+//! bits.
 //!
 //! ```text
 //!     term      1.375 x 2^3:   mantissa 1.0110...0 (53 bits), exponent 3
@@ -13,9 +14,9 @@
 //!            split over both halves
 //! ```
 //!
-//! The sign is applied last, so halves round away from zero. All cases are computed at once, without a branch: a
-//! shift by 64 or more, or by a negative number (which wraps to a large one), gives 0. The test module holds the same
-//! computation case by case.
+//! The sign is applied last, so halves round away from zero. All cases are computed at once, without a
+//! branch: a shift by 64 or more, or by a negative number (which wraps to a large one), gives 0. The test
+//! module holds the same computation case by case.
 
 /// The quantum of a family of sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +31,8 @@ pub struct Quantum {
 pub struct FixedSum(pub i128);
 
 impl Quantum {
-    /// The finest quantum with which the sum of `n` terms of magnitude at most `bound` (finite, non-negative) fits:
-    /// 126 - log2 `n` bits below `bound`.
+    /// The finest quantum with which the sum of `n` terms of magnitude at most `bound` (finite, non-negative)
+    /// fits: 126 - log2 `n` bits below `bound`.
     pub fn for_terms(bound: f64, n: u64) -> Self {
         let exponent = if bound > 0.0 { exponent_above(bound) } else { 0 };
         let headroom = (u64::BITS - n.leading_zeros()) as i32;

@@ -57,8 +57,8 @@ pub(crate) fn find<P: Parents + ?Sized>(parents: &mut P, entry: u32) -> u32 {
     }
 }
 
-/// [`find`] on atomics. Any number of threads may call it at the same time, as long as every other store into an entry
-/// keeps an ancestor of that entry in it; the README of `fof` proves it.
+/// [`find`] on atomics. Any number of threads may call it at the same time, as long as every other store into
+/// an entry keeps an ancestor of that entry in it; the README of `fof` proves it.
 #[inline]
 pub fn root(mut parents: &[AtomicU32], entry: u32) -> u32 {
     find(&mut parents, entry)

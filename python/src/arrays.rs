@@ -20,9 +20,9 @@ struct Memory {
     n_bytes: usize,
 }
 
-// SAFETY: the memory belongs to the array, which `_array` keeps alive. It is only read. A caller who writes to an array
-// while a call reads it gets arbitrary numbers, as from other functions that release the interpreter lock; docs/python.md
-// forbids it.
+// SAFETY: the memory belongs to the array, which `_array` keeps alive. It is only read. A caller who writes
+// to an array while a call reads it gets arbitrary numbers, as from other functions that release the
+// interpreter lock; docs/python.md forbids it.
 unsafe impl Send for Memory {}
 // SAFETY: as for `Send`; threads only read.
 unsafe impl Sync for Memory {}
@@ -32,8 +32,8 @@ impl Memory {
         if self.n_bytes == 0 {
             return &[];
         }
-        // SAFETY: NumPy vouches that every element that the shape and the strides reach is inside its allocation, and the
-        // array lives as long as `self`.
+        // SAFETY: NumPy vouches that every element that the shape and the strides reach is inside its
+        // allocation, and the array lives as long as `self`.
         unsafe { slice::from_raw_parts(self.start, self.n_bytes) }
     }
 }
@@ -85,8 +85,8 @@ impl NumberArray {
         Column::strided(self.memory.bytes(), self.kind, n, offset, stride)
     }
 
-    /// Where the cells of a three-dimensional array are, with the first index fastest: `None` if at equal distances.
-    /// Else their places in the memory, counted in numbers.
+    /// Where the cells of a three-dimensional array are, with the first index fastest: `None` if at equal
+    /// distances. Else their places in the memory, counted in numbers.
     pub fn grid_order(&self) -> Option<Vec<u64>> {
         let [nx, ny, nz] = [self.shape[0], self.shape[1], self.shape[2]];
         let [sx, sy, sz] = [self.strides[0], self.strides[1], self.strides[2]];

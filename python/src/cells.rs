@@ -8,7 +8,8 @@ use inselberg::{Cells, Error, Geometry};
 use pyo3::prelude::*;
 use std::sync::{Arc, OnceLock};
 
-/// Threads of its own for work outside an engine, such as checking cells. As many as the process may use by default.
+/// Threads of its own for work outside an engine, such as checking cells. As many as the process may use by
+/// default.
 pub fn on_threads<T: Send>(
     n: Option<usize>,
     work: impl FnOnce() -> Result<T, Error> + Send,

@@ -49,8 +49,8 @@ impl SharedEngine {
         })
     }
 
-    /// As [`Self::run`], with what this rank has made for it. An exception there is one of all ranks; an interrupt is that of
-    /// this rank alone.
+    /// As [`Self::run`], with what this rank has made for it. An exception there is one of all ranks; an
+    /// interrupt is that of this rank alone.
     fn agreed<M: Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
         py: Python<'_>,
@@ -88,8 +88,8 @@ pub struct NativeEngine(Arc<SharedEngine>);
 
 #[pymethods]
 impl NativeEngine {
-    /// Over ranks collective: `comm` is the Fortran handle of a communicator. `is_multiple`: MPI takes calls from several
-    /// threads at once.
+    /// Over ranks collective: `comm` is the Fortran handle of a communicator. `is_multiple`: MPI takes calls
+    /// from several threads at once.
     #[new]
     #[pyo3(signature = (threads=None, comm=None, is_multiple=false))]
     fn new(py: Python<'_>, threads: Option<usize>, comm: Option<i32>, is_multiple: bool) -> PyResult<Self> {
@@ -108,7 +108,8 @@ impl NativeEngine {
         Ok(Self(Arc::new(SharedEngine { engine: Mutex::new(Some(engine)), calls })))
     }
 
-    /// Over ranks collective: does what the request says that `make` returns. Signals of the whole way are those of the call.
+    /// Over ranks collective: does what the request says that `make` returns. Signals of the whole way are
+    /// those of the call.
     #[pyo3(signature = (make, report=None))]
     fn run<'py>(
         &self,

@@ -1,9 +1,9 @@
 //! The native half of the Python package `inselberg`: NumPy arrays in, labels and tables out.
 //!
 //! The Python half, in `inselberg/`, has the functions and classes that a user sees. This half borrows arrays
-//! ([`arrays`]), makes requests of them ([`requests`]) and calls that Ctrl-C ends ([`call`]), alone or over the ranks of mpi4py
-//! ([`ranks`]), and turns results ([`results`], [`trees`]) and errors ([`errors`]) into Python
-//! objects. It knows nothing of the algorithms.
+//! ([`arrays`]), makes requests of them ([`requests`]) and calls that Ctrl-C ends ([`call`]), alone or over
+//! the ranks of mpi4py ([`ranks`]), and turns results ([`results`], [`trees`]) and errors ([`errors`]) into
+//! Python objects. It knows nothing of the algorithms.
 
 use pyo3::prelude::*;
 

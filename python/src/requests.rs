@@ -1,5 +1,5 @@
-//! What an engine is to do: arguments that have been checked, on this rank alone. Making a request is local; running it is
-//! the call.
+//! What an engine is to do: arguments that have been checked, on this rank alone. Making a request is local;
+//! running it is the call.
 
 use crate::arrays::{NumPyArray, Scalars, Vectors};
 use crate::cells::{CellValues, NativeCells};

@@ -1,4 +1,5 @@
-//! FITS files by the text of the standard (version 4.0): blocks of 2880 bytes, cards of 80 characters, big-endian values.
+//! FITS files by the text of the standard (version 4.0): blocks of 2880 bytes, cards of 80 characters,
+//! big-endian values.
 
 /// A file that grows part by part.
 #[derive(Debug, Default, Clone)]
@@ -58,7 +59,8 @@ pub fn encoded(bits: i64, numbers: impl Iterator<Item = f64>) -> Vec<u8> {
     bytes
 }
 
-/// An image of 5 x 2 bytes in tiles of one row, packed by hand (RICE_1 in blocks of 3): 5 6 5 5 5 and 9 10 9 9 9.
+/// An image of 5 x 2 bytes in tiles of one row, packed by hand (RICE_1 in blocks of 3): 5 6 5 5 5 and 9 10 9
+/// 9 9.
 pub fn packed_sample() -> FitsFile {
     let table =
         ["XTENSION = 'BINTABLE'", "BITPIX = 8", "NAXIS = 2", "NAXIS1 = 8", "NAXIS2 = 2", "PCOUNT = 6"];

@@ -63,8 +63,8 @@ pub fn side() -> f64 {
     10.0
 }
 
-/// Clumps of particles and some between them, in a box of side 10: the same for the same `salt`. Coordinates are
-/// such that single precision holds them.
+/// Clumps of particles and some between them, in a box of side 10: the same for the same `salt`. Coordinates
+/// are such that single precision holds them.
 pub fn clumps(n: usize, salt: u64) -> Kind {
     let mut state = salt.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {

@@ -26,7 +26,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program, heeding signals even where the tests run in the background of a script, which ignores interrupts.
+/// The program, heeding signals even where the tests run in the background of a script, which ignores
+/// interrupts.
 pub fn program() -> Command {
     let program = env!("CARGO_BIN_EXE_inselberg");
     if cfg!(not(target_os = "linux")) {
@@ -43,20 +44,23 @@ pub fn fixture() -> &'static Path {
     UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/ramses_16.tar.xz"))).path()
 }
 
-/// Further bundled RAMSES outputs with RAMSES's answers, unpacked once a test process: `ties`, `walls`, `gas_and_dm`.
+/// Further bundled RAMSES outputs with RAMSES's answers, unpacked once a test process: `ties`, `walls`,
+/// `gas_and_dm`.
 ///
-/// They are parts of larger ones: values that no test needs are zero, and in `gas_and_dm` gas densities and positions of particles
-/// have 36 bits.
+/// They are parts of larger ones: values that no test needs are zero, and in `gas_and_dm` gas densities and
+/// positions of particles have 36 bits.
 pub fn ramses_more() -> PathBuf {
     static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/ramses_more.tar.xz")));
     folder.path().join("ramses_more")
 }
 
-/// A bundled RAMSES output of 32³ particles and RAMSES's own unbinding of it by three sets of thresholds, unpacked once a test process:
-/// `output_00002`, `ub2_<density>_<relevance>_<saddle>`. The build of RAMSES has its search of borders mended.
+/// A bundled RAMSES output of 32³ particles and RAMSES's own unbinding of it by three sets of thresholds,
+/// unpacked once a test process: `output_00002`, `ub2_<density>_<relevance>_<saddle>`. The build of RAMSES
+/// has its search of borders mended.
 ///
-/// Positions have 32 bits, velocities 20 significant bits and densities 26; values that no test needs are zero.
+/// Positions have 32 bits, velocities 20 significant bits and densities 26; values that no test needs are
+/// zero.
 pub fn ramses_32() -> PathBuf {
     static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/ramses_32.tar.xz")));
@@ -70,8 +74,9 @@ pub fn swift_fixture() -> PathBuf {
     folder.path().join("swift_fof_16")
 }
 
-/// An output of Gadget-4 with 64³ particles of dark matter at a = 0.6, and the table of its groups and of SUBFIND, unpacked once a test
-/// process: `snapshot_004.hdf5`, `fof_subhalo_tab_004.hdf5`. Particles stand in the order of groups and subhaloes.
+/// An output of Gadget-4 with 64³ particles of dark matter at a = 0.6, and the table of its groups and of
+/// SUBFIND, unpacked once a test process: `snapshot_004.hdf5`, `fof_subhalo_tab_004.hdf5`. Particles stand in
+/// the order of groups and subhaloes.
 pub fn gadget4() -> PathBuf {
     static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/gadget4_64.tar.xz")));

@@ -1,4 +1,5 @@
-//! Programs from PyPI that open our files and the same inputs: swiftsimio, yt, pynbody, VTK, astropy, astrodendro and ytree.
+//! Programs from PyPI that open our files and the same inputs: swiftsimio, yt, pynbody, VTK, astropy,
+//! astrodendro and ytree.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,8 +16,8 @@ const PACKAGES: [&str; 7] = [
     "ytree>=3.2",
 ];
 
-/// Python with these programs, if such tests were asked for: from the environment that `scripts/setup.sh --python` makes, else
-/// from one that is made here, which needs Python and the network.
+/// Python with these programs, if such tests were asked for: from the environment that `scripts/setup.sh
+/// --python` makes, else from one that is made here, which needs Python and the network.
 pub fn python() -> Option<PathBuf> {
     static MADE: OnceLock<(PathBuf, Option<tempfile::TempDir>)> = OnceLock::new();
     if std::env::var("INSELBERG_PIP").ok()? != "1" {

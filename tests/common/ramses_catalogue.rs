@@ -40,8 +40,8 @@ pub fn labels(output: &Path, folder: &Path) -> BTreeMap<Place, u64> {
     labels
 }
 
-/// The labels of a file's own octs, by level in file order. Each level has a block for each CPU, then one for each
-/// boundary region.
+/// The labels of a file's own octs, by level in file order. Each level has a block for each CPU, then one for
+/// each boundary region.
 fn own_octs(bytes: &[u8], own: usize) -> BTreeMap<u8, Vec<[u64; 8]>> {
     let blocks = blocks(bytes);
     let n_domains = blocks.iter().take_while(|(level, _)| *level == blocks[0].0).count();

@@ -1,8 +1,9 @@
-//! The program under faults at random moments: killed, stopped, out of disk, memory or open files, with inputs
-//! that shrink or go while they are read; as one process, with several ranks, and under mpirun (`--features mpi`).
+//! The program under faults at random moments: killed, stopped, out of disk, memory or open files, with
+//! inputs that shrink or go while they are read; as one process, with several ranks, and under mpirun
+//! (`--features mpi`).
 //!
-//! Whatever happens: it ends soon, with a code that means something; says one line; a result is whole or not there;
-//! files of others stay; and nothing of its own is left behind, save by SIGKILL.
+//! Whatever happens: it ends soon, with a code that means something; says one line; a result is whole or not
+//! there; files of others stay; and nothing of its own is left behind, save by SIGKILL.
 //!
 //!     INSELBERG_FAULTS=5000 INSELBERG_FAULTS_SEED=7 cargo test --test faults -- --nocapture
 //!
@@ -40,8 +41,8 @@ const KNOWN: &[&str] = &[
     "failed to register TLS destructor: out of memory",
     "Memory: exit code 1, and it said more than one line: fatal runtime error: failed to initiate panic, error 5",
     "Memory: exit code 2, and it said more than one line: fatal runtime error: failed to initiate panic, error 5",
-    // mpirun, stopped and ended while it starts ranks, may wait for itself forever. No rank of ours is left then. Seen in two
-    // of 4200 cases, with Open MPI 4.1.
+    // mpirun, stopped and ended while it starts ranks, may wait for itself forever. No rank of ours is left
+    // then. Seen in two of 4200 cases, with Open MPI 4.1.
     "mpirun alone is still there",
     // Open MPI says in lines of its own that it got no shared memory; the ranks then end by their watch.
     "A system call failed during shared memory initialization",

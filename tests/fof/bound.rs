@@ -292,7 +292,8 @@ fn gravity_holds_all_but_the_fast_ones() {
     }
 }
 
-/// The potential of a particle at distance r, softened: minus 1 over it is the softening at 0, and r beyond three of it.
+/// The potential of a particle at distance r, softened: minus 1 over it is the softening at 0, and r beyond
+/// three of it.
 fn softened(r: f64) -> f64 {
     let u = r / (3.0 * SOFTENING);
     if u >= 1.0 {

@@ -291,7 +291,8 @@ fn a_rank_that_is_lost_ends_the_writing_and_leaves_nothing() {
     assert!(names_in(folder.path()).is_empty());
 }
 
-/// Rank 0 alone opens the file, once, and writes it in one order: whatever the number of ranks, it has the same bytes.
+/// Rank 0 alone opens the file, once, and writes it in one order: whatever the number of ranks, it has the
+/// same bytes.
 #[cfg(feature = "hdf5")]
 #[test]
 fn the_file_has_the_same_bytes_for_any_number_of_ranks_and_one_rank_opens_it() {
@@ -326,7 +327,8 @@ fn a_catalogue_takes_few_messages() {
         comm.traffic().into_iter().next().expect("a stage")
     });
     let traffic = traffic.expect("no panic");
-    // For each table who has which rows, then the rows; then one for all chunks. There was one for each column and writer.
+    // For each table who has which rows, then the rows; then one for all chunks. There was one for each
+    // column and writer.
     assert!(traffic[0].rounds <= 5, "{:?}", traffic[0]);
     assert!(traffic.iter().all(|stage| stage.received_bytes < 4_000_000), "{:?}", traffic[0]);
 }

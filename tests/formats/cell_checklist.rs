@@ -1,7 +1,8 @@
 //! What every reader of cells owes its users, over all of [`READERS`]: a new reader is a row of this table.
 //!
 //! - What the file states cannot be given as well. What it leaves open can.
-//! - Statements that contradict each other are refused in one line that names the place and what was expected.
+//! - Statements that contradict each other are refused in one line that names the place and what was
+//!   expected.
 //! - A file that ends early or is empty is refused in one line, by `info` as by `phew`.
 //! - Units are given, or that there are none. What is assumed is a note.
 

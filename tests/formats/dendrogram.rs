@@ -47,8 +47,8 @@ fn connected(shape: [usize; 3], values: &[f64], above: f64) -> Vec<BTreeSet<usiz
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(30) })]
 
-    /// Without pruning the structures are the connected sets above every level: each set of a level is a structure with all that is
-    /// in it.
+    /// Without pruning the structures are the connected sets above every level: each set of a level is a
+    /// structure with all that is in it.
     #[test]
     fn structures_are_the_connected_sets_above_each_level(seed in 0..1000u64, least in 0.3..0.6f64) {
         let shape = [4, 5, 6];

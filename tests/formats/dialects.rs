@@ -435,7 +435,8 @@ fn reals_of_two_bytes_are_converted() {
     assert_eq!(columns.density.expect("asked for"), gas.density);
 }
 
-/// Makes 16-bit floats of the single-precision reals of a dataset: the only change of a type after which it has them.
+/// Makes 16-bit floats of the single-precision reals of a dataset: the only change of a type after which it
+/// has them.
 fn halve_the_type(path: &Path, name: &str) {
     let single: [u8; 20] = [0x11, 0x20, 31, 0, 4, 0, 0, 0, 0, 0, 32, 0, 23, 8, 0, 23, 127, 0, 0, 0];
     let half: [u8; 20] = [0x11, 0x20, 15, 0, 2, 0, 0, 0, 0, 0, 16, 0, 7, 8, 0, 7, 127, 0, 0, 0];

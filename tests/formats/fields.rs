@@ -1,4 +1,5 @@
-//! Fields of other codes and plain arrays: every leaf, the same clumps on any ranks and threads, refusals, and damage.
+//! Fields of other codes and plain arrays: every leaf, the same clumps on any ranks and threads, refusals,
+//! and damage.
 
 use crate::common::npy::npy_file;
 use crate::common::plotfile::Plotfile;

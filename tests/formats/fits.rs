@@ -196,8 +196,8 @@ fn damaged_files_are_errors_or_fields() {
     }
 }
 
-/// Which peak each pixel of an image ascends to, by the definition: over 8 neighbours, equal values in the order of the
-/// Morton key; 0 below the threshold, else 1 + the index of the peak.
+/// Which peak each pixel of an image ascends to, by the definition: over 8 neighbours, equal values in the
+/// order of the Morton key; 0 below the threshold, else 1 + the index of the peak.
 fn ascents([nx, ny]: [usize; 2], values: &[f64], threshold: f64) -> Vec<usize> {
     let key = |i: usize| {
         let bit = |x: usize, b: usize| (x >> b & 1) << (2 * b);
@@ -549,7 +549,8 @@ fn an_unknown_spectral_axis_leaves_the_sky() {
     assert!(clumps.column("peak_ra").is_some() && clumps.column("peak_velocity").is_none());
 }
 
-/// Clumps of values below 0 may have no centre, and then no coordinates of one. Columns have the units of the header.
+/// Clumps of values below 0 may have no centre, and then no coordinates of one. Columns have the units of the
+/// header.
 #[test]
 fn centres_that_are_none_have_no_coordinates() {
     let room = Room::new();

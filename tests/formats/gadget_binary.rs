@@ -1,4 +1,5 @@
-//! Gadget's binary snapshots in every variant and with every damage, written from the description of the format.
+//! Gadget's binary snapshots in every variant and with every damage, written from the description of the
+//! format.
 
 use crate::common::room::{Room, done};
 use inselberg_io::catalogue::{Values, read};

@@ -318,7 +318,8 @@ fn descriptors_that_make_no_sense() {
     assert!(line.contains("record 9 (column): 40 bytes; expected 5 elements of type i"), "{line}");
 }
 
-/// Damages `name` in a copy of a bundled output at every byte: what is left names other columns than the files have.
+/// Damages `name` in a copy of a bundled output at every byte: what is left names other columns than the
+/// files have.
 fn each_cut_is_refused(path: &Path, folder: &Path, name: &str, lengths: std::ops::Range<usize>) {
     let whole = fs::read(path.join(name)).expect("reading");
     for length in lengths {

@@ -1,4 +1,5 @@
-//! Files of Athena++ and Parthenon: every leaf, clumps on any ranks, refusals, and damage. HDF5 datasets of cells.
+//! Files of Athena++ and Parthenon: every leaf, clumps on any ranks, refusals, and damage. HDF5 datasets of
+//! cells.
 
 use crate::common::mesh_blocks::{BlockMesh, numbers, patiently, scalar, value};
 use crate::common::room::{Room, command};
@@ -144,7 +145,8 @@ fn blocks_that_overlap_are_refused() {
     }
 }
 
-/// Slices and sums of Athena++ have blocks of one cell along an axis of the whole box, or their faces are elsewhere.
+/// Slices and sums of Athena++ have blocks of one cell along an axis of the whole box, or their faces are
+/// elsewhere.
 #[test]
 fn slices_and_sums_are_refused() {
     let room = Room::new();

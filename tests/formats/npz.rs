@@ -1,4 +1,5 @@
-//! Arrays by name: every column, stored and deflated, the same groups as plain arrays, refusals, damage, and numpy.
+//! Arrays by name: every column, stored and deflated, the same groups as plain arrays, refusals, damage, and
+//! numpy.
 
 use crate::common::npy::npy_file;
 use crate::common::python::python;
@@ -179,8 +180,8 @@ fn what_is_not_read_is_refused_in_one_line() {
     check(b"PK".to_vec(), &["box.npz", "directory"]);
 }
 
-/// Whatever is cut off or changed: an error in one line, or as many rows as the header says. Never a panic. Deflated positions
-/// have a sum: they are those of the sound file.
+/// Whatever is cut off or changed: an error in one line, or as many rows as the header says. Never a panic.
+/// Deflated positions have a sum: they are those of the sound file.
 #[test]
 fn damaged_files_are_errors_or_columns() {
     let room = Room::new();

@@ -1,4 +1,5 @@
-//! Boxes that cut octs at any cell, in every format of leaf blocks: masses are sums over cells, the same on any ranks.
+//! Boxes that cut octs at any cell, in every format of leaf blocks: masses are sums over cells, the same on
+//! any ranks.
 
 #[cfg(feature = "hdf5")]
 use crate::common::mesh_blocks::BlockMesh;

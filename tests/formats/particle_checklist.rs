@@ -1,4 +1,5 @@
-//! The checklist of docs/contributing.md, run over every reader of particles: a reader without a sample here fails.
+//! The checklist of docs/contributing.md, run over every reader of particles: a reader without a sample here
+//! fails.
 
 use crate::common::gadget::{Style, clumps, edit, list, write};
 use crate::common::npy::npy_file;
@@ -19,8 +20,8 @@ type Contradiction = (fn(&Path), [&'static str; 2]);
 pub(crate) struct Sample {
     /// The name of the reader.
     pub reader: &'static str,
-    /// Writes a sound input into a folder, with this number of particles where the format can have it. The path to open, and the file that
-    /// holds the particles.
+    /// Writes a sound input into a folder, with this number of particles where the format can have it. The
+    /// path to open, and the file that holds the particles.
     pub write: fn(&Path, u32) -> [PathBuf; 2],
     /// The particles of a sound input, where the sample does not say.
     n: Option<u64>,

@@ -118,7 +118,8 @@ fn bound_clumps_are_shown_beside_their_patches() {
     add("half_mass_radius", Dimension::LENGTH, Values::F64(of_ten(0.02)));
     let with = drawn(&catalogue);
     assert!(with.contains("bound (10)") && with.contains("half-mass radius"), "keys");
-    // Circles are closed lines. Ten of them, one in the key, the mass function and its key have the colour of what is bound.
+    // Circles are closed lines. Ten of them, one in the key, the mass function and its key have the colour of
+    // what is bound.
     let lines =
         |text: &str| text.split("<polyline").filter(|line| line.contains("stroke=\"#009E73\"")).count();
     assert_eq!((lines(&without), lines(&with)), (0, 13));

@@ -59,8 +59,8 @@ fn started(python: &Path, program: &str, jobs: &[Value], room: &Room) -> Child {
     command.stderr(Stdio::piped()).spawn().expect("Python")
 }
 
-/// Numbers, positions, velocities, masses, identities, densities, cells, boxes, times and constants, in physical units. What differs, and what
-/// a program does not read, is in the table, and must be so.
+/// Numbers, positions, velocities, masses, identities, densities, cells, boxes, times and constants, in
+/// physical units. What differs, and what a program does not read, is in the table, and must be so.
 #[test]
 fn other_programs_read_the_same_numbers() {
     let Some(python) = python() else { return };

@@ -1,5 +1,5 @@
-//! Large arrays whose pages are kept: they hold what was written to them, are zero where that was asked for, and need
-//! no new pages when others of their size were given back.
+//! Large arrays whose pages are kept: they hold what was written to them, are zero where that was asked for,
+//! and need no new pages when others of their size were given back.
 
 use inselberg_cli::huge_pages::{HugePages, LARGE};
 use proptest::prelude::*;

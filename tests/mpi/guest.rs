@@ -1,4 +1,5 @@
-//! Engines as guests of a host program under MPI: right results, the same error on all ranks, and a host that lives on.
+//! Engines as guests of a host program under MPI: right results, the same error on all ranks, and a host that
+//! lives on.
 //!
 //! The test starts itself under the launcher; those processes are the host.
 
@@ -134,8 +135,8 @@ impl<'a> Guest<'a> {
         Self { host, engine, action, cells, rho, params, expected }
     }
 
-    /// One rank does not come back from its hook while another one cancels: a time-out on all ranks, and a new engine that is
-    /// right. The engine before leaves its messages under way.
+    /// One rank does not come back from its hook while another one cancels: a time-out on all ranks, and a
+    /// new engine that is right. The engine before leaves its messages under way.
     fn time_out(&mut self, n: usize, gave_up: &Path) {
         let (rank, last) = (self.host.rank(), self.host.size() - 1);
         let path = gave_up.to_path_buf();

@@ -9,7 +9,8 @@ use std::time::Duration;
 /// How long a job may take that does nearly nothing.
 const SOON: Duration = Duration::from_secs(30);
 
-/// The program as ranks that each do `first` in a shell, where `$rank` is their number. `$0` and `"$@"` run it.
+/// The program as ranks that each do `first` in a shell, where `$rank` is their number. `$0` and `"$@"` run
+/// it.
 fn shells(launcher: &Launcher, n_ranks: usize, first: &str, args: &[&str]) -> Command {
     let line = format!("rank=${{OMPI_COMM_WORLD_RANK-$PMI_RANK}}; {first}");
     launcher.job(n_ranks, "sh", &[&["-c", &line, env!("CARGO_BIN_EXE_inselberg")], args].concat())
@@ -43,8 +44,8 @@ fn what_is_not_divided_is_done_once() {
     assert!(Path::new(&cut).exists() && Path::new(&field).is_dir());
 }
 
-/// Three ranks with a configuration that only the rank `seen_by` sees, and whether they wrote a catalogue. A pipe-like name
-/// that is a file in one process alone stands for a file on a disk of its host.
+/// Three ranks with a configuration that only the rank `seen_by` sees, and whether they wrote a catalogue. A
+/// pipe-like name that is a file in one process alone stands for a file on a disk of its host.
 fn with_a_configuration_of_one_rank(launcher: &Launcher, seen_by: u32) -> (Ended, bool) {
     let folder = tempfile::tempdir().expect("a folder");
     let (case, to) = (dark("dm_3ranks"), catalogue_in(folder.path()));

@@ -1,4 +1,5 @@
-//! Many snapshots over processes: the same catalogues as of single runs, and a damaged snapshot that ends nothing else.
+//! Many snapshots over processes: the same catalogues as of single runs, and a damaged snapshot that ends
+//! nothing else.
 
 use super::common::compare::assert_same;
 use super::common::{Whole, open, output};

@@ -1,4 +1,5 @@
-//! Merger trees over processes: the same bytes as of the program alone, and one error for all where a catalogue is damaged.
+//! Merger trees over processes: the same bytes as of the program alone, and one error for all where a
+//! catalogue is damaged.
 
 use super::job::{Job, Launcher, alone, names};
 use super::text;

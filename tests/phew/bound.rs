@@ -152,7 +152,8 @@ fn members_are_in_their_clump_or_come_from_clumps_within() {
     }
 }
 
-/// The parent of each clump in the tree whose root is the central clump of its halo; that of the central is itself.
+/// The parent of each clump in the tree whose root is the central clump of its halo; that of the central is
+/// itself.
 fn turned_parents(clumps: &Table) -> BTreeMap<u64, u64> {
     let ids = counts(clumps, "id");
     let by_density: BTreeMap<u64, u64> = ids.iter().copied().zip(counts(clumps, "parent")).collect();
@@ -198,7 +199,8 @@ fn energies_are_those_of_all_pairs() {
     let (energy, potential) = (reals(members, "energy"), reals(members, "potential"));
     for (i, particle) in list.iter().enumerate() {
         let pairs = list.iter().enumerate().filter(|(j, _)| *j != i);
-        // Beyond the reach of the softening, three sides of the finest leaf or more, the potential is that of points.
+        // Beyond the reach of the softening, three sides of the finest leaf or more, the potential is that of
+        // points.
         let near = pairs
             .clone()
             .filter(|(_, other)| square(step(particle.position, other.position)).sqrt() < 24.0 * leaf);
@@ -214,7 +216,8 @@ fn energies_are_those_of_all_pairs() {
             potential[i]
         );
     }
-    // With the Hubble flow u = v + H x, the energy less the potential is 1/2 (u - f)^2 for one frame f of all particles.
+    // With the Hubble flow u = v + H x, the energy less the potential is 1/2 (u - f)^2 for one frame f of all
+    // particles.
     let centre = list[0].position;
     let flow = |p: &Particle| -> [f64; 3] {
         let x = step(centre, p.position);
@@ -236,8 +239,8 @@ pub fn difference(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|axis| a[axis] - b[axis])
 }
 
-/// The frame f in which the kinetic energies of four members are 1/2 (u - f)^2: their differences are linear in f. `flows` has
-/// the u.
+/// The frame f in which the kinetic energies of four members are 1/2 (u - f)^2: their differences are linear
+/// in f. `flows` has the u.
 pub fn frame_of(flows: &[[f64; 3]], kinetic: impl Fn(usize) -> f64) -> [f64; 3] {
     let rows: [([f64; 3], f64); 3] = std::array::from_fn(|k| {
         let i = (k + 1) * (flows.len() - 1) / 3;
@@ -329,7 +332,8 @@ fn spheres_have_their_mean_density() {
             n_found += 1;
             let volume = |r: f64| 4.0 / 3.0 * std::f64::consts::PI * r.powi(3);
             assert!((mass / (density * volume(radius)) - 1.0).abs() < 2e-3, "{name}: {mass} {radius}");
-            // Up to the sphere the mean density is above the given one; its mass is between the sums on both sides.
+            // Up to the sphere the mean density is above the given one; its mass is between the sums on both
+            // sides.
             let mut within = 0.0;
             let last = near.iter().position(|(r, _)| *r >= radius).expect("particles beyond");
             for (i, (r, m)) in near[..last].iter().enumerate() {

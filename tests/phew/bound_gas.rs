@@ -85,7 +85,8 @@ fn text<'a>(catalogue: &'a Catalogue, name: &str) -> &'a str {
     }
 }
 
-/// The clump that holds each member if gravity holds all: its own, or the nearest one above with enough members.
+/// The clump that holds each member if gravity holds all: its own, or the nearest one above with enough
+/// members.
 fn clumps_at_rest(catalogue: &Catalogue) -> BTreeMap<Name, u64> {
     let clumps = table(catalogue, "clumps");
     let parent: BTreeMap<u64, u64> = counts(clumps, "id").into_iter().zip(counts(clumps, "parent")).collect();

@@ -67,7 +67,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Leaves that are negative are never test cells. Many are as deep below zero as others, or exactly at it.
+    /// Leaves that are negative are never test cells. Many are as deep below zero as others, or exactly at
+    /// it.
     #[test]
     fn any_mesh_with_negative_cells_agrees(field in any_field(), seed in any::<u64>()) {
         let (mut field, mut random) = (field, Random(seed));

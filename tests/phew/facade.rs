@@ -69,7 +69,7 @@ pub fn over_ranks<T: Send>(ranks: Vec<CommBuilder>, work: impl Fn(usize, Engine)
 fn geometry_of(snapshot: &dyn Snapshot) -> Geometry {
     let header = snapshot.header();
     let geometry = Geometry::cube(header.boxlen).coarse(header.coarse).periodic(header.periodic);
-    geometry.time(header.time).units(header.units.clone())
+    geometry.time(header.time).units(header.units)
 }
 
 pub fn params_of(case: Case, rules: Rules) -> PhewParams {
@@ -366,8 +366,8 @@ fn bad_input_on_one_rank_is_the_error_of_all() {
     assert!(said.iter().all(|errors| *errors == said[0]), "{said:?}");
 }
 
-/// A rank that does not come back: the other one has an error instead of waiting for ever, and both engines are of no further
-/// use.
+/// A rank that does not come back: the other one has an error instead of waiting for ever, and both engines
+/// are of no further use.
 #[test]
 fn a_rank_that_does_not_come_back_is_a_time_out() {
     let (tell, wait) = std::sync::mpsc::channel::<()>();

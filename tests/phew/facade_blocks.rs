@@ -13,7 +13,8 @@ use inselberg_comm::run_threads;
 use inselberg_io::{FieldInfo, Header, LeafBlock, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use std::collections::BTreeMap;
 
-/// Blocks of the leaves of a field on a uniform grid with one refined half: level 3 where x is below the middle, level 4 above.
+/// Blocks of the leaves of a field on a uniform grid with one refined half: level 3 where x is below the
+/// middle, level 4 above.
 struct HostBlocks {
     level: Vec<u8>,
     corner: Vec<[u32; 3]>,

@@ -21,7 +21,8 @@ fn whole(part: CataloguePart) -> Catalogue {
     part.gather(&Comm::solo()).expect("alone").expect("rank 0")
 }
 
-/// Brings the catalogue of all ranks to rank 0 and compares it there. Only calls know which thresholds are defaults.
+/// Brings the catalogue of all ranks to rank 0 and compares it there. Only calls know which thresholds are
+/// defaults.
 fn check(found: &Clumps, expected: &Catalogue, what: &str) {
     if let Some(mut found) = found.gather(0).expect("gathered") {
         found.attributes.retain(|(name, _)| name != "threshold_unit" && !name.ends_with("_origin"));
@@ -57,7 +58,8 @@ fn whole_of(found: &Clumps) -> Catalogue {
     found.gather(0).expect("gathered").expect("rank 0")
 }
 
-/// A new cut in memory has the lists of a run with its thresholds, also where thresholds have units of their own.
+/// A new cut in memory has the lists of a run with its thresholds, also where thresholds have units of their
+/// own.
 #[test]
 fn new_cuts_of_outputs_equal_runs() {
     let mut engine = Engine::builder().threads(2).build().expect("an engine");
@@ -140,7 +142,8 @@ fn particles_give_what_the_command_gives() {
     }
 }
 
-/// The group of every particle goes to a file, in the order of the input; with the numbers that were asked for.
+/// The group of every particle goes to a file, in the order of the input; with the numbers that were asked
+/// for.
 #[test]
 fn group_ids_are_written() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -201,7 +204,8 @@ fn what_cannot_be_read_or_used_is_an_error_on_all_ranks() {
     assert!(errors.iter().all(|of_rank| of_rank == &errors[0]));
 }
 
-/// Without thresholds particles and the matter of cosmological outputs have the documented ones; others have none.
+/// Without thresholds particles and the matter of cosmological outputs have the documented ones; others have
+/// none.
 #[test]
 fn defaults_are_thresholds_of_matter() {
     let mut engine = Engine::builder().threads(2).build().expect("an engine");

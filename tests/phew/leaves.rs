@@ -1,5 +1,5 @@
-//! Leaves alone, over ranks: levels may jump anywhere, and any leaf up to the threshold may be missing. Everything that
-//! several ranks find has the bits of one rank.
+//! Leaves alone, over ranks: levels may jump anywhere, and any leaf up to the threshold may be missing.
+//! Everything that several ranks find has the bits of one rank.
 
 use crate::verify::brute::{Leaf, touch};
 use crate::verify::meshes::{Field, any_field, child, place};
@@ -157,7 +157,8 @@ fn jumping(seed: u64) -> Field {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Jumps of several levels, walls, narrow boxes, equal densities; leaves below the threshold are there or not.
+    /// Jumps of several levels, walls, narrow boxes, equal densities; leaves below the threshold are there or
+    /// not.
     #[test]
     fn any_leaves_have_the_results_of_one_rank(
         field in any_field(),
@@ -189,7 +190,8 @@ fn jumps_of_two_levels_at_once() {
     }
 }
 
-/// Ranks see the same octree whether its split cells are given or not, except where positions take values of split cells.
+/// Ranks see the same octree whether its split cells are given or not, except where positions take values of
+/// split cells.
 #[test]
 fn graded_leaves_are_known_to_be_graded() {
     let mut random = Random(4);

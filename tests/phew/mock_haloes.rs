@@ -1,8 +1,9 @@
-//! A mock of nested haloes, as in the comparison of halo finders of Knebe et al. (2011): from particles to bound haloes.
+//! A mock of nested haloes, as in the comparison of halo finders of Knebe et al. (2011): from particles to
+//! bound haloes.
 //!
-//! A host of 1e14, a subhalo of 1e12 and one of 1e10 in that, in Msun/h, of particles of 1e8. Lengths are in kpc/h, masses in
-//! 1e10 Msun/h, velocities in km/s. The box has the mean density of matter, without particles outside the haloes and without
-//! expansion.
+//! A host of 1e14, a subhalo of 1e12 and one of 1e10 in that, in Msun/h, of particles of 1e8. Lengths are in
+//! kpc/h, masses in 1e10 Msun/h, velocities in km/s. The box has the mean density of matter, without
+//! particles outside the haloes and without expansion.
 
 use crate::verify::nfw::{NfwHalo, direction};
 use crate::verify::random::Random;
@@ -140,7 +141,8 @@ impl Mock {
         self.motion.push(motion);
     }
 
-    /// Adds a halo at `distance` radii from the centre of another one, at right angles to a direction with the speed of a circle.
+    /// Adds a halo at `distance` radii from the centre of another one, at right angles to a direction with
+    /// the speed of a circle.
     fn put_in(&mut self, host: usize, of: [f64; 3], distance: f64) {
         let Placed { halo, centre, .. } = &self.haloes[host];
         let (r, along) = (distance * halo.radius, direction(&mut self.random));
@@ -165,7 +167,8 @@ impl Mock {
     }
 }
 
-/// The catalogue of the whole pipeline, of particles at these positions with these velocities. Their identities are the rows.
+/// The catalogue of the whole pipeline, of particles at these positions with these velocities. Their
+/// identities are the rows.
 pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search: &Search) -> Catalogue {
     let mesh = ParticleMeshConfig {
         m_refine: search.m_refine,
@@ -239,7 +242,8 @@ fn subhalo_of(n: usize) -> [f64; 3] {
     [n as f64 * PARTICLE, radius * larger, scale * larger]
 }
 
-/// What is found of a halo: the clump of which the most bound particle is one of its own, the largest if there are several.
+/// What is found of a halo: the clump of which the most bound particle is one of its own, the largest if
+/// there are several.
 #[derive(Debug, Clone, Copy, Default)]
 struct Recovered {
     /// Number of bound particles, 0 if there is no such clump.
@@ -311,8 +315,9 @@ impl Recovered {
     }
 }
 
-/// Host and subhalo: centre within 1 % of the radius, maximum circular velocity within 5 %, bound mass within 20 %. The sub-subhalo of
-/// 100 particles, whose patch has thousands of others in it: bound mass within 20 %, and the rest as its numbers allow.
+/// Host and subhalo: centre within 1 % of the radius, maximum circular velocity within 5 %, bound mass within
+/// 20 %. The sub-subhalo of 100 particles, whose patch has thousands of others in it: bound mass within 20 %,
+/// and the rest as its numbers allow.
 #[test]
 fn host_subhalo_and_sub_subhalo_are_found_and_measured() {
     for seed in 1..=3 {
@@ -335,7 +340,8 @@ fn host_subhalo_and_sub_subhalo_are_found_and_measured() {
     }
 }
 
-/// For benches/results/README.md: what is found of subhaloes by number of particles and by distance from the centre of the host.
+/// For benches/results/README.md: what is found of subhaloes by number of particles and by distance from the
+/// centre of the host.
 #[test]
 #[ignore = "prints tables"]
 fn recovery_of_subhaloes() {
@@ -413,7 +419,8 @@ impl PatchOfHalo {
     }
 }
 
-/// For benches/results/README.md: what limits the recovery. Patches need no unbinding, which takes most of the time with the host.
+/// For benches/results/README.md: what limits the recovery. Patches need no unbinding, which takes most of
+/// the time with the host.
 #[test]
 #[ignore = "prints tables"]
 fn limits_of_recovery() {
@@ -462,7 +469,8 @@ fn print_patch(name: &str, placed: &Placed, search: &Search, catalogue: &Catalog
     }
 }
 
-/// The part of the mass of a subhalo within the radius where its density falls to that of its host at its place.
+/// The part of the mass of a subhalo within the radius where its density falls to that of its host at its
+/// place.
 fn sub_within(host: &Placed, sub: &Placed, distance: f64) -> f64 {
     let of_host = host.halo.density(distance * host.halo.radius);
     let (mut low, mut high) = (0.0, sub.halo.radius);

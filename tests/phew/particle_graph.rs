@@ -1,4 +1,5 @@
-//! PHEW on the graph of particles: the whole procedure by brute force, ranks and threads, members, and what it refuses.
+//! PHEW on the graph of particles: the whole procedure by brute force, ranks and threads, members, and what
+//! it refuses.
 
 use super::bound::{bound_config, counts, reals, table, vectors};
 use super::particle_mesh::{Given, SIDE, clumped, config as mesh_config};
@@ -60,7 +61,8 @@ fn on(input: &Given, graph: &ParticleGraphConfig, config: &PhewConfig, ranks: Ve
     parts.expect("no panic").swap_remove(0).expect("rank 0")
 }
 
-/// The whole procedure, particle by particle and pair by pair. Particles are in the order of their keys and identities.
+/// The whole procedure, particle by particle and pair by pair. Particles are in the order of their keys and
+/// identities.
 pub struct Plain {
     pub id: Vec<u64>,
     /// Density, or specific volume for voids.

@@ -1,5 +1,5 @@
-//! PHEW on a mesh that is made from particles: the definition of the mesh, the densities of the whole mesh bit for
-//! bit, ranks and threads, and damage.
+//! PHEW on a mesh that is made from particles: the definition of the mesh, the densities of the whole mesh
+//! bit for bit, ranks and threads, and damage.
 
 use crate::common::compare::{assert_same, bits};
 use crate::verify::random::Random;
@@ -130,7 +130,8 @@ pub fn config(m_refine: u64, levels: Range<u8>) -> ParticleMeshConfig {
     }
 }
 
-/// Clumps, some of them at the sides of the box and of cells, points given many times, and particles anywhere.
+/// Clumps, some of them at the sides of the box and of cells, points given many times, and particles
+/// anywhere.
 pub fn clumped(n: usize, salt: u64) -> Vec<[f64; 3]> {
     let mut random = Random(salt);
     let centres: Vec<[f64; 3]> = (0..4)
@@ -363,7 +364,8 @@ fn ranks_may_be_without_particles_and_without_test_cells() {
     assert_same(&none, &catalogue(&even, &mesh, 4, 1), "4 ranks");
 }
 
-/// Clumps are those that the whole mesh has, to the last bit, but for positions refined with cells that are not there.
+/// Clumps are those that the whole mesh has, to the last bit, but for positions refined with cells that are
+/// not there.
 #[test]
 fn clumps_are_those_of_the_whole_mesh() {
     let given = Given::new(clumped(4000, 21), masses(4000, 22), true);

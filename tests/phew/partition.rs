@@ -94,8 +94,8 @@ fn cells(part: &LocalField) -> BTreeMap<Place, (bool, bool, u64)> {
     cells
 }
 
-/// The cells that several ranks have of a whole octree: all but those of the coarsest levels, as long as such a level has no leaf,
-/// and it and the next one cover the box.
+/// The cells that several ranks have of a whole octree: all but those of the coarsest levels, as long as such
+/// a level has no leaf, and it and the next one cover the box.
 fn kept(whole: &LocalField) -> BTreeMap<Place, (bool, bool, u64)> {
     let (domain, mut all) = (whole.field.mesh.domain(), cells(whole));
     while let Some(level) = all.keys().next().map(|place| place.0) {
@@ -143,8 +143,8 @@ fn check_parts(whole: &LocalField, parts: &[LocalField], threshold: f64) {
     assert_eq!(values, extras(whole, threshold));
 }
 
-/// A rank has no more than its share of the test cells, and those of octs at the splits: on each level one that a split cuts, and
-/// one after it.
+/// A rank has no more than its share of the test cells, and those of octs at the splits: on each level one
+/// that a split cuts, and one after it.
 fn check_loads(parts: &[LocalField], threshold: f64) {
     let loads: Vec<usize> = parts.iter().map(|part| extras(part, threshold).len()).collect();
     let n_levels = usize::from(parts[0].splits.deepest()) + 1;

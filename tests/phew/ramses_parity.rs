@@ -189,7 +189,8 @@ fn gas_of_two_ranks() {
     check(&output, &output, FieldChoice::Named("density".into()), [2.0, 3.0, 200.0]);
 }
 
-/// A field in which every cell equals seven others: RAMSES merges to the densest of neighbours with equal saddles.
+/// A field in which every cell equals seven others: RAMSES merges to the densest of neighbours with equal
+/// saddles.
 #[test]
 fn equal_saddles() {
     let (output, field) = (crate::common::ramses_more().join("ties/output_00002"), gas());

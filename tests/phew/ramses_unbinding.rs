@@ -166,8 +166,8 @@ fn ranks_do_not_matter() {
     }
 }
 
-/// What RAMSES's rules do with the columns of clumps: main clumps keep all, and a bound particle of another clump has less energy
-/// than one at rest at its border.
+/// What RAMSES's rules do with the columns of clumps: main clumps keep all, and a bound particle of another
+/// clump has less energy than one at rest at its border.
 #[test]
 fn columns_tell_what_is_bound() {
     let output = crate::common::ramses_32().join("output_00002");

@@ -184,8 +184,8 @@ fn more_ranks_than_peaks_and_ranks_without_cells() {
     check(&uniform(|_| 3.0), PLAIN, Rules::Paper, &[2, 5, 8]);
 }
 
-/// Sums of reals along these columns depend on their order, even in single precision: the great value lies half-way
-/// between two, and what is added to it is half of its last digit.
+/// Sums of reals along these columns depend on their order, even in single precision: the great value lies
+/// half-way between two, and what is added to it is half of its last digit.
 #[test]
 fn a_projection_is_the_same_on_any_number_of_ranks() {
     let great = 2f64.powi(53) * (1.0 + 2f64.powi(-24));

@@ -515,7 +515,7 @@ fn values_that_are_no_numbers_are_refused() {
             let (row, _) = a_death(&broken);
             let Values::F64(values) = values_of(&mut broken, name) else { panic!("reals") };
             values[row] = bad;
-            refused(&broken, own, "broken");
+            refused(&broken, own.clone(), "broken");
         }
     }
 }

@@ -22,7 +22,8 @@ use inselberg_kernels::phew::significance::Prominence;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What is found of a peak: its part above the saddle, that of its elder, and the identifiers of clump and halo of its patch.
+/// What is found of a peak: its part above the saddle, that of its elder, and the identifiers of clump and
+/// halo of its patch.
 #[derive(Debug, Clone, Copy)]
 struct FoundPeak {
     parts: [Prominence; 2],
@@ -152,7 +153,8 @@ proptest! {
     }
 }
 
-/// A smooth core with noise, often of few values, and one to three small cells outside of it which are denser.
+/// A smooth core with noise, often of few values, and one to three small cells outside of it which are
+/// denser.
 fn core_and_spikes(seed: u64) -> Field {
     let mut random = Random(seed);
     let mut field = Field::uniform_at(Domain::CUBE, 3);

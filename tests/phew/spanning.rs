@@ -1,4 +1,5 @@
-//! Haloes that span ranks: every dataset has the bits that it has with whole haloes, for any ranks and threads.
+//! Haloes that span ranks: every dataset has the bits that it has with whole haloes, for any ranks and
+//! threads.
 
 use super::bound::{bound_config, counts, table};
 use super::gas_clumps::NESTED;

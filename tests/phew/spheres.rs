@@ -63,7 +63,8 @@ fn bound_clumps(catalogue: &Catalogue) -> Vec<(u64, bool)> {
     n_bound.zip(is_central).filter(|(n, _)| *n > 0).collect()
 }
 
-/// More particles than these are not unbound by all pairs, which takes minutes. Of larger spheres nearly all are bound, as of smaller ones.
+/// More particles than these are not unbound by all pairs, which takes minutes. Of larger spheres nearly all
+/// are bound, as of smaller ones.
 const MOST_BY_PAIRS: usize = 10_000;
 
 /// Of a sphere by the defaults: the number of objects, and the part of what is bound that the central has.
@@ -93,7 +94,8 @@ fn a_smooth_sphere_is_one_object() {
     }
 }
 
-/// In these spheres the densest peak is a bump, and the core dies into it with hundreds of particles above the saddle.
+/// In these spheres the densest peak is a bump, and the core dies into it with hundreds of particles above
+/// the saddle.
 #[test]
 fn a_core_is_no_clump_beside_its_own_bump() {
     for ((name, profile), seed) in [(PROFILES[0], 9), (PROFILES[0], 65), (PROFILES[3], 44), (PROFILES[3], 47)]
@@ -114,7 +116,8 @@ fn the_core_of_a_plummer_sphere_is_no_set_of_clumps() {
     assert!(by_default < by_persistence, "{by_default} of {by_persistence}");
 }
 
-/// A host of 5000 particles with four subhaloes of a tenth of its mass each, which are denser than it in the middle.
+/// A host of 5000 particles with four subhaloes of a tenth of its mass each, which are denser than it in the
+/// middle.
 fn host_with_compact_subhaloes(seed: u64) -> SphereMock {
     let (n, radius, profile) = (5000, 0.05 * SIDE, PROFILES[1].1);
     let mut random = Random(seed);
@@ -158,7 +161,8 @@ fn range(list: &[usize]) -> String {
     format!("{} to {}", list.iter().min().expect("seeds"), list.iter().max().expect("seeds"))
 }
 
-/// For docs/haloes.md: all profiles, numbers of particles and seeds; clumps without unbinding are counted, too.
+/// For docs/haloes.md: all profiles, numbers of particles and seeds; clumps without unbinding are counted,
+/// too.
 #[test]
 #[ignore = "a campaign of many minutes"]
 fn smooth_spheres_of_all_sizes_are_one_object() {
@@ -182,7 +186,8 @@ fn smooth_spheres_of_all_sizes_are_one_object() {
             }
             let [by_relevance, clumps] = clumps.each_ref().map(|list| range(list));
             println!("| {name} | {n} | {n_seeds} | {by_relevance} | {clumps} | {n_single} | {least:.3} |");
-            // Among 1e5 particles a bump of some 1000 stands out by more than 6 deviations in one sphere of twenty.
+            // Among 1e5 particles a bump of some 1000 stands out by more than 6 deviations in one sphere of
+            // twenty.
             let fewest = if n <= 10_000 { n_seeds } else { n_seeds * 9 / 10 };
             assert!(n_single >= fewest && least >= 0.95, "{name} of {n}: {n_single} of one object, {least}");
         }

@@ -1,4 +1,5 @@
-//! Voids: the whole procedure by brute force, ranks and threads, a lattice of known voids, and what is refused.
+//! Voids: the whole procedure by brute force, ranks and threads, a lattice of known voids, and what is
+//! refused.
 
 use super::bound::{counts, reals, table, vectors};
 use super::particle_graph::{Plain, distinct, graph_config, particles, snapshot};
@@ -18,7 +19,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// All zones of some relevance, walls below half of the mean density, and particles, but for what `change` sets.
+/// All zones of some relevance, walls below half of the mean density, and particles, but for what `change`
+/// sets.
 fn params(change: impl FnOnce(&mut VoidParams)) -> VoidParams {
     let mut params = VoidParams::default().relevance(1.5).wall(0.5).with_particles(true);
     change(&mut params);
@@ -34,7 +36,8 @@ fn on(input: &Given, k: usize, config: &VoidParams, ranks: Vec<CommBuilder>) -> 
     parts.expect("no panic").swap_remove(0).expect("rank 0")
 }
 
-/// Compares zones and voids with those of the rounds of the paper on specific volumes, and their sums with sums over particles.
+/// Compares zones and voids with those of the rounds of the paper on specific volumes, and their sums with
+/// sums over particles.
 fn check(plain: &Plain, found: &VoidOutcome, config: &VoidParams, input: &Given) {
     check_tree(&plain.graph, &found.peaks.tree);
     let at = Cut {
@@ -186,7 +189,8 @@ const CONTRAST: f64 = 0.125;
 /// Particles along a side of the box outside of them.
 const ACROSS: usize = 48;
 
-/// Eight spheres around the corners of a cube, with an eighth of the particles of their surroundings, on a shaken lattice.
+/// Eight spheres around the corners of a cube, with an eighth of the particles of their surroundings, on a
+/// shaken lattice.
 fn lattice_of_voids() -> Given {
     let mut random = Random(77);
     let mut position = Vec::new();
@@ -207,7 +211,8 @@ fn lattice_of_voids() -> Given {
     Given::new(position, mass, true)
 }
 
-/// Each sphere is one void and there is no other. Densities over 32 neighbours smear its border over a tenth of its radius.
+/// Each sphere is one void and there is no other. Densities over 32 neighbours smear its border over a tenth
+/// of its radius.
 #[test]
 fn a_lattice_of_empty_spheres_is_recovered() {
     let input = lattice_of_voids();

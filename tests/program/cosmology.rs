@@ -1,4 +1,5 @@
-//! The cosmology of a run: stated by its snapshot or given, used for linking lengths and spheres, and written on.
+//! The cosmology of a run: stated by its snapshot or given, used for linking lengths and spheres, and written
+//! on.
 
 use crate::common::gadget::{Kind, Style, clumps, edit, list, put, write};
 use crate::common::room::{Room, done, done_json};
@@ -51,7 +52,8 @@ fn dark() -> Kind {
     dark
 }
 
-/// A snapshot of SWIFT that states its rate and its critical density at the expansion factor, and so many times them.
+/// A snapshot of SWIFT that states its rate and its critical density at the expansion factor, and so many
+/// times them.
 fn swift(room: &Room, kinds: &[(usize, &Kind)], times: f64) -> PathBuf {
     let path = write(Path::new(&room.path("")), kinds, &Style::default()).remove(0);
     let hubble_0 = H * HUBBLE_100 * UNIT_TIME;

@@ -1,7 +1,9 @@
-//! The program against itself: whatever it finds on any ranks and threads has the bits of one rank and one thread.
+//! The program against itself: whatever it finds on any ranks and threads has the bits of one rank and one
+//! thread.
 //!
-//! A case is an input, a command and its options, all from one number. Every table of its catalogues, their attributes and the
-//! picture are compared; a refusal must be the same line. An ordinary run of the tests has a case or two of each kind.
+//! A case is an input, a command and its options, all from one number. Every table of its catalogues, their
+//! attributes and the picture are compared; a refusal must be the same line. An ordinary run of the tests has
+//! a case or two of each kind.
 //!
 //!     INSELBERG_DIFFERENTIAL=300 INSELBERG_DIFFERENTIAL_SEED=1 cargo test --test program differential -- --nocapture
 //!
@@ -27,7 +29,8 @@ use std::time::Instant;
 /// Cases of an ordinary run of the tests: one of each kind.
 const CASES: u64 = KINDS.len() as u64;
 
-/// Makes the input of a case in a folder. Returns the arguments without results, ranks and threads, and the endings of results.
+/// Makes the input of a case in a folder. Returns the arguments without results, ranks and threads, and the
+/// endings of results.
 type Kind = fn(&Room, &mut Random) -> Vec<String>;
 
 const KINDS: [(&str, Kind); 10] = [

@@ -1,8 +1,10 @@
 //! The commands of README.md and docs/ run as a reader would run them.
 //!
-//! In a `console` block of a page, a line that begins with `$ ` is a command. Other lines are shown output: the command prints them in this
-//! order, maybe with others between them, for which a page may have `...`. A block that cannot run has a comment before it, `<!-- not run: REASON -->`.
-//! Attributes of the catalogues that appear are explained on some page. Blocks of a page run one after another in a folder of their own, with [inputs](crate::documented_inputs) under the names that pages use.
+//! In a `console` block of a page, a line that begins with `$ ` is a command. Other lines are shown output:
+//! the command prints them in this order, maybe with others between them, for which a page may have `...`. A
+//! block that cannot run has a comment before it, `<!-- not run: REASON -->`. Attributes of the catalogues
+//! that appear are explained on some page. Blocks of a page run one after another in a folder of their own,
+//! with [inputs](crate::documented_inputs) under the names that pages use.
 
 use crate::documented_inputs::{Inputs, copy};
 use crate::pages::{name, pages, read, spans};
@@ -102,7 +104,8 @@ fn attributes(folder: &Path) -> BTreeSet<String> {
     catalogues.flat_map(|catalogue| catalogue.attributes).map(|(name, _)| name).collect()
 }
 
-/// Whether a code span of a page is the name, or has `...` in place of its beginning, or `...` or `*` in place of its end.
+/// Whether a code span of a page is the name, or has `...` in place of its beginning, or `...` or `*` in
+/// place of its end.
 fn is_explained(name: &str, spans: &BTreeSet<String>) -> bool {
     let has_part =
         |span: &String| match (span.strip_prefix("..."), span.strip_suffix("...").or(span.strip_suffix('*')))

@@ -176,7 +176,8 @@ fn particles_of_ramses_have_the_groups_of_all_pairs() {
     }
 }
 
-/// Properties of groups: the same on ranks and threads, in both formats, and one line where the input has not what they need.
+/// Properties of groups: the same on ranks and threads, in both formats, and one line where the input has not
+/// what they need.
 #[test]
 fn properties_of_groups_stand_in_the_catalogue() {
     let room = Room::new();

@@ -1,4 +1,5 @@
-//! Too little memory: one line that says so, exit code 2, and nothing left; refused before the work where that is sure.
+//! Too little memory: one line that says so, exit code 2, and nothing left; refused before the work where
+//! that is sure.
 
 use crate::common::room::{Room, done};
 use std::process::{Command, Output, Stdio};
@@ -36,8 +37,9 @@ fn stderr(out: &Output) -> String {
     String::from_utf8_lossy(&out.stderr).into_owned()
 }
 
-/// Rust's runtime ends the process itself where a thread that begins gets no memory for its signal stack. The panic comes before
-/// anything can catch it. One run of sixty ends so where memory just suffices for the threads, with other ranks already at work.
+/// Rust's runtime ends the process itself where a thread that begins gets no memory for its signal stack. The
+/// panic comes before anything can catch it. One run of sixty ends so where memory just suffices for the
+/// threads, with other ranks already at work.
 const NO_SIGNAL_STACK: &str = "failed to initiate panic, error 5";
 
 /// With less and less memory a job is done or refused in one line; what it is refused with, without repeats.

@@ -1,4 +1,5 @@
-//! PHEW on a mesh made from particles, by the command line: snapshots of SWIFT and RAMSES, arrays, and what is refused.
+//! PHEW on a mesh made from particles, by the command line: snapshots of SWIFT and RAMSES, arrays, and what
+//! is refused.
 
 use crate::common::compare::{assert_same, assert_same_table};
 use crate::common::room::{Room, done, done_json};
@@ -47,7 +48,8 @@ fn dark_matter(input: &dyn ParticleInput) -> Columns {
     columns
 }
 
-/// Without a cosmology thresholds are in means of the dark matter on the mesh, all else in the units of the snapshot.
+/// Without a cosmology thresholds are in means of the dark matter on the mesh, all else in the units of the
+/// snapshot.
 #[test]
 #[cfg(feature = "hdf5")]
 fn swift_s_snapshot_in_its_units() {

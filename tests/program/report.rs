@@ -1,6 +1,7 @@
 //! The report: one page, whose table is the catalogue's, in a real browser.
 //!
-//! With `INSELBERG_BROWSER=1` there must be a browser (Debian's chromium); elsewhere that test says that it is skipped.
+//! With `INSELBERG_BROWSER=1` there must be a browser (Debian's chromium); elsewhere that test says that it
+//! is skipped.
 
 use crate::common::output;
 use crate::common::room::{Room, done};

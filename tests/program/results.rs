@@ -1,4 +1,5 @@
-//! What commands leave: all their results or none, whoever else writes there, and the same for any number of ranks.
+//! What commands leave: all their results or none, whoever else writes there, and the same for any number of
+//! ranks.
 
 use crate::common::compare::assert_same;
 use crate::common::room::{Room, command, done};
@@ -69,8 +70,8 @@ fn a_signal_takes_away_what_this_run_made_and_nothing_else() {
     }
 }
 
-/// Runs `words` until something is half written; then another run's files appear, and it is ended. A run that is done
-/// before that is tried again.
+/// Runs `words` until something is half written; then another run's files appear, and it is ended. A run that
+/// is done before that is tried again.
 #[cfg(unix)]
 fn ended_by(signal: &str, room: &Room, words: &[&str]) {
     for _ in 0..50 {
@@ -151,7 +152,8 @@ fn on_small_disk(bytes: u64, args: &[&str]) -> Output {
     shell.output().expect("a shell")
 }
 
-/// A run that writes small files and a large one, on a disk with room for the small ones alone, leaves none of them.
+/// A run that writes small files and a large one, on a disk with room for the small ones alone, leaves none
+/// of them.
 #[cfg(unix)]
 fn needs_all(room: &Room, args: &[&str], large: &str) {
     let before = room.names();

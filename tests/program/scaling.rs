@@ -1,6 +1,7 @@
 //! Strong-scaling studies by the real program: every file, the same numbers in each, in a real browser too.
 //!
-//! With `INSELBERG_BROWSER=1` there must be a browser (Debian's chromium); elsewhere that test says that it is skipped.
+//! With `INSELBERG_BROWSER=1` there must be a browser (Debian's chromium); elsewhere that test says that it
+//! is skipped.
 
 use crate::common::room::Room;
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Beside Gadget-4's own finders: its groups, and SUBFIND's subhaloes, on the bundled output. All by default options.
+//! Beside Gadget-4's own finders: its groups, and SUBFIND's subhaloes, on the bundled output. All by default
+//! options.
 
 use crate::common::gadget4;
 use crate::common::room::{Room, done};
@@ -102,7 +103,8 @@ fn groups_are_those_of_gadget_and_keep_what_subfind_keeps() {
     assert!(10 * n_far <= n_spheres && 40 * n_off <= n_spheres, "{n_far} far, {n_off} off, of {n_spheres}");
 }
 
-/// Satellites of SUBFIND are found, most of the small ones too; the central of every halo is its heaviest clump.
+/// Satellites of SUBFIND are found, most of the small ones too; the central of every halo is its heaviest
+/// clump.
 #[test]
 fn satellites_of_subfind_are_found() {
     let (peer, catalogue) = (Peer::new(), found("phew", &["--unbind", "--properties", "so"]));

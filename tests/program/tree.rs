@@ -16,8 +16,8 @@ fn column(name: &str, dimension: Dimension, values: Values) -> TableColumn {
     TableColumn { name: name.into(), dimension, description: name.into(), values }
 }
 
-/// A catalogue of clumps as `phew --unbind --with-members` lays it out. Every second one has signed identities, as those of earlier
-/// versions.
+/// A catalogue of clumps as `phew --unbind --with-members` lays it out. Every second one has signed
+/// identities, as those of earlier versions.
 fn clumps(number: i64, objects: &[Object]) -> Catalogue {
     let none = Dimension::NONE;
     let counts = |of: &dyn Fn(usize) -> u64| Values::U64((0..objects.len()).map(of).collect());
@@ -100,8 +100,8 @@ fn nodes(tree: &Catalogue, name: &str) -> Vec<i64> {
     integers(tree, "nodes", name)
 }
 
-/// A host with gas and stars, and a satellite that is only seen in the first and last output. Dark matter, stars and gas share
-/// identities, which are below and above 2^63.
+/// A host with gas and stars, and a satellite that is only seen in the first and last output. Dark matter,
+/// stars and gas share identities, which are below and above 2^63.
 fn fly_through() -> Vec<Vec<Object>> {
     let big = (1 << 63) - 15;
     let host: Vec<(u64, u8)> = (0..60).map(|i| (big + i / 3, [0, 1, 4][i as usize % 3])).collect();
@@ -164,8 +164,8 @@ fn mixed(seed: u64) -> u64 {
     (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 5
 }
 
-/// Objects that lose and gain members, vanish and come back, with gas and stars among the members and large ones beside small
-/// ones.
+/// Objects that lose and gain members, vanish and come back, with gas and stars among the members and large
+/// ones beside small ones.
 fn busy_series(n_outputs: u64) -> Vec<Vec<Object>> {
     let output = |k: u64| {
         let mut objects: Vec<Object> = Vec::new();

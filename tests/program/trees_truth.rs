@@ -1,5 +1,6 @@
-//! Merger trees of a synthetic series against its true history. The table of docs/trees.md is this test with more members:
-//! `INSELBERG_TRUTH_MEMBERS=1e6 cargo test --release --test program trees_truth -- --nocapture`.
+//! Merger trees of a synthetic series against its true history. The table of docs/trees.md is this test with
+//! more members: `INSELBERG_TRUTH_MEMBERS=1e6 cargo test --release --test program trees_truth --
+//! --nocapture`.
 
 use crate::common::room::{Room, done};
 use crate::merger_truth::{BranchNumbers, Comparison, check_conservation, compare};
@@ -73,7 +74,8 @@ fn links_are_true() {
     }
 }
 
-/// Cores exchange particles, haloes are hidden for longer than a gap, and satellites lose most of their particles.
+/// Cores exchange particles, haloes are hidden for longer than a gap, and satellites lose most of their
+/// particles.
 #[test]
 fn links_of_rough_haloes_are_true() {
     let comparison = compared("hard");

@@ -126,7 +126,8 @@ fn a_cosmological_output_is_segmented_by_its_matter() {
     assert_eq!(text(&found(&of_gas), "field"), "density");
 }
 
-/// All matter has the mean density of the universe, on any number of ranks; dark matter alone lacks the baryons.
+/// All matter has the mean density of the universe, on any number of ranks; dark matter alone lacks the
+/// baryons.
 #[test]
 fn matter_is_gas_and_particles() {
     let (room, input) = (Room::new(), gas());

@@ -50,7 +50,8 @@ impl Boxed {
         Self { header, fields: fields.into(), octs, particles: vec![Vec::new(); n_pieces] }
     }
 
-    /// With `n` particles, most in a few heaps, of masses over several powers of ten. The gas is then at rest.
+    /// With `n` particles, most in a few heaps, of masses over several powers of ten. The gas is then at
+    /// rest.
     pub fn with_particles(mut self, n: usize, random: &mut Random) -> Self {
         let side = self.header.coarse.map(|n| f64::from(n) * self.header.boxlen);
         for name in ["velocity_x", "velocity_y", "velocity_z"] {

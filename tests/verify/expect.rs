@@ -54,7 +54,8 @@ pub fn check_field(field: &Field, threshold: f64, cuts: Cuts) {
     check_with(field, threshold, cuts, check_structures);
 }
 
-/// The same but for the lists of clumps and haloes, from which those are missing whose mass is lost beside the heaviest.
+/// The same but for the lists of clumps and haloes, from which those are missing whose mass is lost beside
+/// the heaviest.
 pub fn check_hierarchies(field: &Field, threshold: f64, cuts: Cuts) {
     check_with(field, threshold, cuts, |_, _, _| ());
 }

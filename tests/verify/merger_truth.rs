@@ -1,4 +1,5 @@
-//! How well a found merger tree agrees with the true one: links by number of members, mergers, branch lengths and mass jumps.
+//! How well a found merger tree agrees with the true one: links by number of members, mergers, branch lengths
+//! and mass jumps.
 
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::catalogue::merger_tree::{Fate, MergerTreeTables};
@@ -16,7 +17,8 @@ type Object = (u64, u64);
 pub struct BinCounts {
     /// True links, those that were found, found links, and those that are true.
     pub links: [u64; 4],
-    /// True ends of objects: found in the right object, carried as an orphan to the end of the series, and all others.
+    /// True ends of objects: found in the right object, carried as an orphan to the end of the series, and
+    /// all others.
     pub ends: [u64; 3],
 }
 
@@ -130,7 +132,8 @@ impl<'a> TreeOfObjects<'a> {
         std::iter::successors(Some(object), |object| self.progenitor(*object)).collect()
     }
 
-    /// Where an object that ends goes: 0 into the object that has its particles in truth, 1 to the end as an orphan, 2 elsewhere.
+    /// Where an object that ends goes: 0 into the object that has its particles in truth, 1 to the end as an
+    /// orphan, 2 elsewhere.
     fn end_of(&self, object: Object, truth: &TreeOfObjects) -> usize {
         let next = |tree: &MergerTreeTables, node: usize| tree.descendant(node);
         let mut node = next(&self.tree, self.nodes[&object]);

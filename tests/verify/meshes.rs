@@ -86,8 +86,8 @@ impl Field {
         }
     }
 
-    /// Random densities far apart: over 600 powers of ten, about where single precision ends below the densest, or
-    /// with few digits because they are least of all.
+    /// Random densities far apart: over 600 powers of ten, about where single precision ends below the
+    /// densest, or with few digits because they are least of all.
     pub fn fill_far_apart(&mut self, random: &mut Random) {
         let (kind, top) = (random.below(3), random.below(230) as i32);
         for leaf in &mut self.leaves {

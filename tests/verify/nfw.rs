@@ -55,8 +55,8 @@ impl NfwHalo {
         (2.0 * self.newton * (self.enclosed(r) / r + outer)).sqrt()
     }
 
-    /// `n` positions from the centre and velocities: isotropic normal deviates with the dispersion of Jeans' equation, slower than the
-    /// speed of escape.
+    /// `n` positions from the centre and velocities: isotropic normal deviates with the dispersion of Jeans'
+    /// equation, slower than the speed of escape.
     pub fn particles(&self, n: usize, random: &mut Random) -> Vec<([f64; 3], [f64; 3])> {
         let dispersions = self.dispersions();
         let particle = |_| {

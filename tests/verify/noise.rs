@@ -1,13 +1,15 @@
-//! Which peaks are noise by significance? By the definition, over the sets of patches that join at each saddle.
+//! Which peaks are noise by significance? By the definition, over the sets of patches that join at each
+//! saddle.
 //!
-//! - Lower the water from saddle to saddle. Where two lakes join, the one with the lower highest peak dies into the other, its elder.
-//! - The part of a lake above the saddle are its cells that are denser. Its significance is the excess of its mass over that of
-//!   as much volume of the saddle's density, over the scatter of the latter.
-//! - A part is noise if its significance is below twice the threshold and its mass below 0.02 of its clump, below the threshold and
-//!   0.03, or below 1. The clump is that of persistence alone at first. Parts are judged again with the clumps that come of it, until
-//!   no more are noise.
-//! - A peak is noise by persistence, or if its part or that of its elder is noise. By persistence it joins the clump of the patch
-//!   beyond the saddle, else that of its elder.
+//! - Lower the water from saddle to saddle. Where two lakes join, the one with the lower highest peak dies
+//!   into the other, its elder.
+//! - The part of a lake above the saddle are its cells that are denser. Its significance is the excess of its
+//!   mass over that of as much volume of the saddle's density, over the scatter of the latter.
+//! - A part is noise if its significance is below twice the threshold and its mass below 0.02 of its clump,
+//!   below the threshold and 0.03, or below 1. The clump is that of persistence alone at first. Parts are
+//!   judged again with the clumps that come of it, until no more are noise.
+//! - A peak is noise by persistence, or if its part or that of its elder is noise. By persistence it joins
+//!   the clump of the patch beyond the saddle, else that of its elder.
 
 use super::brute::{Brute, order};
 use inselberg_kernels::phew::persistence::Persistence;

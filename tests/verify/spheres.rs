@@ -1,4 +1,5 @@
-//! Smooth spheres of any density profile that end at a radius, with particles in equilibrium. They hold one object each.
+//! Smooth spheres of any density profile that end at a radius, with particles in equilibrium. They hold one
+//! object each.
 
 use crate::verify::nfw::{direction, normal};
 use crate::verify::random::Random;
@@ -36,8 +37,8 @@ fn tabulated(i: usize) -> f64 {
 }
 
 impl Sphere {
-    /// Of this mass within a radius. `newton` is the constant of gravity. Dispersions are those of Jeans' equation: sigma² rho is the
-    /// integral of rho G M / r² from r to the end.
+    /// Of this mass within a radius. `newton` is the constant of gravity. Dispersions are those of Jeans'
+    /// equation: sigma² rho is the integral of rho G M / r² from r to the end.
     pub fn new(profile: Profile, mass: f64, radius: f64, newton: f64) -> Self {
         let step = -LEAST.ln() / (N_RADII - 1) as f64;
         let shell = |i: usize| profile(tabulated(i)) * tabulated(i).powi(3) * step;
@@ -61,7 +62,8 @@ impl Sphere {
         Self { radius, within, speeds }
     }
 
-    /// `n` positions from the centre and velocities: isotropic normal deviates, slower than the speed of escape.
+    /// `n` positions from the centre and velocities: isotropic normal deviates, slower than the speed of
+    /// escape.
     pub fn particles(&self, n: usize, random: &mut Random) -> Vec<([f64; 3], [f64; 3])> {
         let particle = |_| {
             let (i, part) = self.place(random.real());
@@ -86,8 +88,9 @@ impl Sphere {
     }
 }
 
-/// Number of particles that stay bound, all of this mass: from all of them, at most a quarter of those left is removed per pass, those of the
-/// highest energies first, in the frame of the mean of those left, until none has a positive one. By all pairs.
+/// Number of particles that stay bound, all of this mass: from all of them, at most a quarter of those left
+/// is removed per pass, those of the highest energies first, in the frame of the mean of those left, until
+/// none has a positive one. By all pairs.
 pub fn n_bound(particles: &[([f64; 3], [f64; 3])], mass: f64, newton: f64) -> usize {
     let pull = |a: &[f64; 3], b: &[f64; 3]| {
         let d2: f64 = (0..3).map(|k| (a[k] - b[k]).powi(2)).sum();

@@ -64,8 +64,7 @@ impl fmt::Display for RankState {
 ///
 /// Each message is received once, in full, by its destination and with its tag. The order of messages is not
 /// preserved. When a rank fails, the others get an error from any operation of a collective call that the
-/// failed
-/// rank has not finished.
+/// failed rank has not finished.
 pub(crate) trait Transport: fmt::Debug {
     /// The number of this rank.
     fn rank(&self) -> Rank;

@@ -58,9 +58,9 @@ impl Comm {
     }
 
     /// Collective: [`Comm::exchange`] between neighbours: each rank sends to some of its `neighbours` and may
-    /// receive from any of them. If a is a neighbour of b, b is one
-    /// of a. One message to each neighbour, no barrier and nothing that grows with the number of
-    /// ranks; So, unlike the others, it may return here before distant ranks have begun it.
+    /// receive from any of them. If a is a neighbour of b, b is one of a. One message to each neighbour, no
+    /// barrier and nothing that grows with the number of ranks; So, unlike the others, it may return here
+    /// before distant ranks have begun it.
     ///
     /// # Errors
     /// When records are for a rank that is no neighbour, or a rank fails.
@@ -100,7 +100,8 @@ impl Comm {
     }
 }
 
-/// The records of `rank` for itself, which are not copied if they are one list, and one message per other destination, ascending.
+/// The records of `rank` for itself, which are not copied if they are one list, and one message per other
+/// destination, ascending.
 fn pack<T: Pod>(mut parts: Vec<(Rank, Vec<T>)>, rank: Rank, n_ranks: usize) -> Result<(Vec<T>, Messages)> {
     parts.retain(|(_, records)| !records.is_empty());
     parts.sort_by_key(|part| part.0);

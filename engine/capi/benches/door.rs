@@ -2,9 +2,10 @@
 //!
 //!     cargo bench -p inselberg-capi --bench door -- [threads, 2] [calls, 20] [both, structs, lists, c or rust]
 //!
-//! A mesh of level 7 with finer cells, 2 million leaves; densities change from call to call. `both` calls the library directly and
-//! through C by turns, and compares times and labels. `structs` and `lists` do so too, but C's densities lie as codes hold them
-//! ([`Layout`]). `c` and `rust` call one of them only and tell how much memory the calls take beyond the program's own arrays.
+//! A mesh of level 7 with finer cells, 2 million leaves; densities change from call to call. `both` calls the
+//! library directly and through C by turns, and compares times and labels. `structs` and `lists` do so too,
+//! but C's densities lie as codes hold them ([`Layout`]). `c` and `rust` call one of them only and tell how
+//! much memory the calls take beyond the program's own arrays.
 #![allow(unsafe_code, reason = "the functions for C are called as C calls them")]
 
 use inselberg::{Cells, Engine, Geometry, Persistence, PhewParams};
@@ -119,7 +120,8 @@ enum Layout {
     Packed,
     /// Twelve numbers per oct, of which eight are densities.
     Structs,
-    /// A row per cell of an oct, longer than there are octs, and a list of octs that counts from 1: as in RAMSES.
+    /// A row per cell of an oct, longer than there are octs, and a list of octs that counts from 1: as in
+    /// RAMSES.
     Lists,
 }
 
@@ -306,7 +308,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Seconds, T) {
 /// Seconds that the threads of this process ran, in hundredths.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-    // After the name, which may hold spaces: time in the program and in the system, in hundredths of a second.
+    // After the name, which may hold spaces: time in the program and in the system, in hundredths of a
+    // second.
     let numbers = text.rsplit(") ").next().expect("numbers").split(' ');
     numbers.skip(11).take(2).map(|word| word.parse::<f64>().expect("a number")).sum::<f64>() / 100.0
 }

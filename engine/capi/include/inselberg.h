@@ -108,12 +108,12 @@
 // A handle: threads, ranks, options, the mesh of the last cells and the last result. One per rank.
 typedef struct inselberg inselberg;
 
-// A merger tree that grows output by output, and keeps tracers from call to call. One per rank. Rank 0 keeps the history, all
-// ranks 16 bytes per dark matter or star member of the last output.
+// A merger tree that grows output by output, and keeps tracers from call to call. One per rank. Rank 0 keeps
+// the history, all ranks 16 bytes per dark matter or star member of the last output.
 typedef struct inselberg_tree inselberg_tree;
 
-// A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it. Another result
-// than 0 ends the call. May be NULL.
+// A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it.
+// Another result than 0 ends the call. May be NULL.
 typedef int32_t (*inselberg_progress)(void *user, const char *stage, uint64_t done, uint64_t work);
 
 // A function of the caller that hears one line about a result that is right but may surprise. May be NULL.
@@ -161,7 +161,8 @@ typedef struct {
 
 // Numbers in the caller's memory, aligned or not, which the library reads. All that is not set must be 0.
 //
-// Several columns of one name are read one after the other, as if they were one: one per level of the mesh, say.
+// Several columns of one name are read one after the other, as if they were one: one per level of the mesh,
+// say.
 typedef struct {
   // What the numbers are: "density", "position", ... Each function lists its names.
   const char *name;
@@ -181,7 +182,8 @@ typedef struct {
   int64_t index_base;
   // Type of the numbers: INSELBERG_F64, ...
   int32_t number_type;
-  // Type of the list: INSELBERG_I32, INSELBERG_I64, INSELBERG_U32 or INSELBERG_U64. Not used without a list.
+  // Type of the list: INSELBERG_I32, INSELBERG_I64, INSELBERG_U32 or INSELBERG_U64. Not used without a
+  // list.
   int32_t index_type;
   // Parts of each item, to be checked: 1, 3 or 8. 0: those that the call expects.
   int32_t parts;
@@ -243,7 +245,8 @@ typedef struct {
   int32_t mass;
   // Power of the unit of time.
   int32_t time;
-  // Where lengths are comoving and velocities peculiar: the power of the scale factor that makes values physical.
+  // Where lengths are comoving and velocities peculiar: the power of the scale factor that makes values
+  // physical.
   int32_t scale_factor;
 } inselberg_view;
 
@@ -254,46 +257,37 @@ extern "C" {
 // The version of the library, such as "0.1.0". Never freed.
 const char *inselberg_version(void);
 
-// Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of size bytes; cuts it off
-// where the buffer is too short. Returns the length of the whole message.
-size_t inselberg_message(char *buffer,
-                         size_t size);
+// Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of size
+// bytes; cuts it off where the buffer is too short. Returns the length of the whole message.
+size_t inselberg_message(char *buffer, size_t size);
 
-// Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The communicator is
-// duplicated. threads is 1 or more, or 0 for as many as there are
-// processors that the process may use, divided by the ranks on its host that may use them too.
-int32_t inselberg_open_abi(int32_t abi,
-                           int32_t comm,
-                           int32_t threads,
-                           inselberg **handle);
+// Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The
+// communicator is duplicated. threads is 1 or more, or 0 for as many as there are processors that the
+// process may use, divided by the ranks on its host that may use them too.
+int32_t inselberg_open_abi(int32_t abi, int32_t comm, int32_t threads, inselberg **handle);
 
 // A new handle for this process alone. Called by inselberg_open_serial.
 int32_t inselberg_open_serial_abi(int32_t abi, int32_t threads, inselberg **handle);
 
-// Collective: frees a handle with all that it found, and sets the pointer to NULL. Does nothing with NULL. After MPI_Finalize
-// the communicator is not freed, and the code is INSELBERG_COMMUNICATION.
+// Collective: frees a handle with all that it found, and sets the pointer to NULL. Does nothing with NULL.
+// After MPI_Finalize the communicator is not freed, and the code is INSELBERG_COMMUNICATION.
 int32_t inselberg_free(inselberg **handle);
 
-// Names a function that is called when a stage begins and now and then within it, from any thread, with user. When it returns
-// another number than 0, the call ends on all ranks with INSELBERG_CANCELLED. It must not use the handle. NULL: none.
-int32_t inselberg_on_progress(const inselberg *handle,
-                              inselberg_progress function,
-                              void *user);
+// Names a function that is called when a stage begins and now and then within it, from any thread, with
+// user. When it returns another number than 0, the call ends on all ranks with INSELBERG_CANCELLED. It
+// must not use the handle. NULL: none.
+int32_t inselberg_on_progress(const inselberg *handle, inselberg_progress function, void *user);
 
-// Names a function that hears warnings, one line each, with user: a call that finds something makes them before it returns,
-// on all ranks the same, from the calling thread. Leaves that do not fill the box are an example. It must not use the handle.
-// NULL: none.
-int32_t inselberg_on_warning(const inselberg *handle,
-                             inselberg_warning function,
-                             void *user);
+// Names a function that hears warnings, one line each, with user: a call that finds something makes them
+// before it returns, on all ranks the same, from the calling thread. Leaves that do not fill the box are an
+// example. It must not use the handle. NULL: none.
+int32_t inselberg_on_warning(const inselberg *handle, inselberg_warning function, void *user);
 
 // Sets an option of the next calls. All ranks set the same. Keys and values are texts. The keys are those of
-// docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types are seven
-// digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for both; "fof.softening" is
-// set for one. PHEW needs a density_threshold. On an error nothing is set.
-int32_t inselberg_set(const inselberg *handle,
-                      const char *key,
-                      const char *value);
+// docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types
+// are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
+// both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
+int32_t inselberg_set(const inselberg *handle, const char *key, const char *value);
 
 // Sets the box of the next cells or particles. All ranks set the same.
 int32_t inselberg_set_box(const inselberg *handle, const inselberg_box *of);
@@ -304,11 +298,10 @@ int32_t inselberg_set_box(const inselberg *handle, const inselberg_box *of);
 //   position   three parts: position on the grid of the level above, from 0
 //   split      mask: bit c is set where cell c is split into an oct of the next level
 //
-// Cell c of an oct is at 2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1). Values and labels of octs have eight parts in the
-// order of c. Over all ranks, octs are those of a whole octree, and none is given twice. The cells stay until others come.
-int32_t inselberg_set_octs(const inselberg *handle,
-                           const inselberg_column *columns,
-                           int64_t n);
+// Cell c of an oct is at 2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1). Values and labels of octs have
+// eight parts in the order of c. Over all ranks, octs are those of a whole octree, and none is given twice.
+// The cells stay until others come.
+int32_t inselberg_set_octs(const inselberg *handle, const inselberg_column *columns, int64_t n);
 
 // Collective: the cells of this rank as leaves, in any order. Columns, all needed:
 //
@@ -318,15 +311,13 @@ int32_t inselberg_set_octs(const inselberg *handle,
 // Leaves that are not denser than the density threshold may be left out. Values and labels have one part.
 int32_t inselberg_set_leaves(const inselberg *handle, const inselberg_column *columns, int64_t n);
 
-// Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns, each one value per
-// cell:
+// Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns,
+// each one value per cell:
 //
 //   density        needed
 //   mass_density   where the density that is segmented is something else; masses then come from it
 //   velocity_x, velocity_y, velocity_z   all or none; clumps then have mean velocities
-int32_t inselberg_phew(const inselberg *handle,
-                       const inselberg_column *columns,
-                       int64_t n);
+int32_t inselberg_phew(const inselberg *handle, const inselberg_column *columns, int64_t n);
 
 // Collective: friends-of-friends groups of particles. Columns:
 //
@@ -339,42 +330,33 @@ int32_t inselberg_fof(const inselberg *handle,
                       const inselberg_column *columns,
                       int64_t n);
 
-// Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density threshold, the
-// rules and the kind of persistence must be the same.
+// Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density
+// threshold, the rules and the kind of persistence must be the same.
 int32_t inselberg_recut(const inselberg *handle);
 
-// The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo or group. which is
-// INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other.
-int32_t inselberg_labels(const inselberg *handle,
-                         int32_t which,
-                         const inselberg_output *outputs,
-                         int64_t n);
+// The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo
+// or group. which is INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other.
+int32_t inselberg_labels(const inselberg *handle, int32_t which, const inselberg_output *outputs, int64_t n);
 
-// Table i of the last result, from 0; its name is NULL where there is none. Rows continue from rank to rank.
-int32_t inselberg_table(const inselberg *handle,
-                        int64_t i,
-                        inselberg_table_view *view);
+// Table i of the last result, from 0; its name is NULL where there is none. Rows continue from rank to
+// rank.
+int32_t inselberg_table(const inselberg *handle, int64_t i, inselberg_table_view *view);
 
-// Column i of the table of this name, from 0; its name is NULL where there is none. The view holds until the next call that
-// finds something, and until the handle is freed.
-int32_t inselberg_table_column(const inselberg *handle,
-                               const char *table,
-                               int64_t i,
-                               inselberg_view *view);
+// Column i of the table of this name, from 0; its name is NULL where there is none. The view holds until
+// the next call that finds something, and until the handle is freed.
+int32_t inselberg_table_column(const inselberg *handle, const char *table, int64_t i, inselberg_view *view);
 
-// Collective: writes the catalogue of the last result to a file, whole or not at all. Its ending chooses the format: .csv, or
-// .hdf5 where the library is built with HDF5. All ranks name the same file.
-int32_t inselberg_write(const inselberg *handle,
-                        const char *path);
+// Collective: writes the catalogue of the last result to a file, whole or not at all. Its ending chooses the
+// format: .csv, or .hdf5 where the library is built with HDF5. All ranks name the same file.
+int32_t inselberg_write(const inselberg *handle, const char *path);
 
-// Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now. Several trees of a
-// handle may grow side by side.
-int32_t inselberg_tree_begin(const inselberg *handle,
-                             inselberg_tree **tree);
+// Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now.
+// Several trees of a handle may grow side by side.
+int32_t inselberg_tree_begin(const inselberg *handle, inselberg_tree **tree);
 
-// Collective: adds an output to a tree, whose objects the program has found itself. It is later than the outputs so far:
-// number, 0 or more, and time and scale factor of the box tell that. All ranks state the same number and box. Each object is
-// on one rank, with all its members. Columns per object:
+// Collective: adds an output to a tree, whose objects the program has found itself. It is later than the
+// outputs so far: number, 0 or more, and time and scale factor of the box tell that. All ranks state the
+// same number and box. Each object is on one rank, with all its members. Columns per object:
 //
 //   id             identifier, below 2^40; needed. Catalogues of clumps and groups have such
 //   n_members      number of members; needed
@@ -399,10 +381,9 @@ int32_t inselberg_tree_add(const inselberg_tree *tree,
 // The number of outputs of a tree so far.
 int32_t inselberg_tree_outputs(const inselberg_tree *tree, int64_t *n);
 
-// Collective: writes the tree so far to a file, whole or not at all, in the tables of inselberg tree. Its ending chooses the
-// format, as in inselberg_write. More outputs may follow.
-int32_t inselberg_tree_write(const inselberg_tree *tree,
-                             const char *path);
+// Collective: writes the tree so far to a file, whole or not at all, in the tables of inselberg tree. Its
+// ending chooses the format, as in inselberg_write. More outputs may follow.
+int32_t inselberg_tree_write(const inselberg_tree *tree, const char *path);
 
 // Frees a tree, and sets the pointer to NULL. Does nothing with NULL. Before or after inselberg_free.
 int32_t inselberg_tree_free(inselberg_tree **tree);

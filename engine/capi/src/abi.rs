@@ -86,7 +86,8 @@ pub(crate) fn locked<S>(
     }
 }
 
-/// Takes a handle from its owner, whose pointer becomes NULL: what it keeps; `None` without a handle, and after a fault.
+/// Takes a handle from its owner, whose pointer becomes NULL: what it keeps; `None` without a handle, and
+/// after a fault.
 ///
 /// # Errors
 /// While another call of the handle runs.
@@ -161,8 +162,8 @@ pub extern "C" fn inselberg_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of `size` bytes; cuts it off
-/// where the buffer is too short. Returns the length of the whole message.
+/// Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of `size`
+/// bytes; cuts it off where the buffer is too short. Returns the length of the whole message.
 ///
 /// # Safety
 /// `buffer` has `size` bytes, or is NULL.
@@ -181,12 +182,13 @@ pub unsafe extern "C" fn inselberg_message(buffer: *mut c_char, size: usize) -> 
     })
 }
 
-/// Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The communicator is
-/// duplicated. `threads` is 1 or more, or 0 for as many as there are
-/// processors that the process may use, divided by the ranks on its host that may use them too.
+/// Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The
+/// communicator is duplicated. `threads` is 1 or more, or 0 for as many as there are processors that the
+/// process may use, divided by the ranks on its host that may use them too.
 ///
 /// # Safety
-/// `comm` is a communicator of Fortran, `handle` the address of a pointer. MPI runs until the handle is freed.
+/// `comm` is a communicator of Fortran, `handle` the address of a pointer. MPI runs until the handle is
+/// freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inselberg_open_abi(
     abi: i32,
@@ -225,8 +227,8 @@ pub unsafe extern "C" fn inselberg_open_serial_abi(
     unsafe { open(abi, threads, handle, || Ok(Engine::builder())) }
 }
 
-/// Collective: frees a handle with all that it found, and sets the pointer to NULL. Does nothing with NULL. After MPI_Finalize
-/// the communicator is not freed, and the code is INSELBERG_COMMUNICATION.
+/// Collective: frees a handle with all that it found, and sets the pointer to NULL. Does nothing with NULL.
+/// After MPI_Finalize the communicator is not freed, and the code is INSELBERG_COMMUNICATION.
 ///
 /// # Safety
 /// `handle` is the address of a pointer to a handle that no other call uses.
@@ -240,8 +242,9 @@ pub unsafe extern "C" fn inselberg_free(handle: *mut *mut EngineHandle) -> i32 {
     })
 }
 
-/// Names a function that is called when a stage begins and now and then within it, from any thread, with `user`. When it returns
-/// another number than 0, the call ends on all ranks with INSELBERG_CANCELLED. It must not use the handle. NULL: none.
+/// Names a function that is called when a stage begins and now and then within it, from any thread, with
+/// `user`. When it returns another number than 0, the call ends on all ranks with INSELBERG_CANCELLED. It
+/// must not use the handle. NULL: none.
 ///
 /// # Safety
 /// `handle` is a handle. The function can be called until another one is named or the handle is freed.
@@ -260,9 +263,9 @@ pub unsafe extern "C" fn inselberg_on_progress(
     }
 }
 
-/// Names a function that hears warnings, one line each, with `user`: a call that finds something makes them before it returns,
-/// on all ranks the same, from the calling thread. Leaves that do not fill the box are an example. It must not use the handle.
-/// NULL: none.
+/// Names a function that hears warnings, one line each, with `user`: a call that finds something makes them
+/// before it returns, on all ranks the same, from the calling thread. Leaves that do not fill the box are an
+/// example. It must not use the handle. NULL: none.
 ///
 /// # Safety
 /// `handle` is a handle. The function can be called until another one is named or the handle is freed.
@@ -282,9 +285,9 @@ pub unsafe extern "C" fn inselberg_on_warning(
 }
 
 /// Sets an option of the next calls. All ranks set the same. Keys and values are texts. The keys are those of
-/// docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types are seven
-/// digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for both; "fof.softening" is
-/// set for one. PHEW needs a density_threshold. On an error nothing is set.
+/// docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types
+/// are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
+/// both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
 ///
 /// # Safety
 /// `handle` is a handle, `key` and `value` end with a zero byte.
@@ -319,8 +322,9 @@ pub unsafe extern "C" fn inselberg_set_box(handle: *const EngineHandle, of: *con
 ///   position   three parts: position on the grid of the level above, from 0
 ///   split      mask: bit c is set where cell c is split into an oct of the next level
 ///
-/// Cell c of an oct is at 2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1). Values and labels of octs have eight parts in the
-/// order of c. Over all ranks, octs are those of a whole octree, and none is given twice. The cells stay until others come.
+/// Cell c of an oct is at 2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1). Values and labels of octs have
+/// eight parts in the order of c. Over all ranks, octs are those of a whole octree, and none is given twice.
+/// The cells stay until others come.
 ///
 /// # Safety
 /// `handle` is a handle; there are `n` columns at `columns`, whose numbers are in memory.
@@ -353,8 +357,8 @@ pub unsafe extern "C" fn inselberg_set_leaves(
     unsafe { enter(handle, |state| state.set_cells(GivenColumns::new(columns, n), LEAVES, 1)) }
 }
 
-/// Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns, each one value per
-/// cell:
+/// Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns,
+/// each one value per cell:
 ///
 ///   density        needed
 ///   mass_density   where the density that is segmented is something else; masses then come from it
@@ -392,8 +396,8 @@ pub unsafe extern "C" fn inselberg_fof(
     unsafe { enter(handle, |state| state.fof(GivenColumns::new(columns, n))) }
 }
 
-/// Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density threshold, the
-/// rules and the kind of persistence must be the same.
+/// Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density
+/// threshold, the rules and the kind of persistence must be the same.
 ///
 /// # Safety
 /// `handle` is a handle.
@@ -403,8 +407,8 @@ pub unsafe extern "C" fn inselberg_recut(handle: *const EngineHandle) -> i32 {
     unsafe { enter(handle, HandleState::recut) }
 }
 
-/// The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo or group. `which` is
-/// INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other.
+/// The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo
+/// or group. `which` is INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other.
 ///
 /// # Safety
 /// `handle` is a handle; there are `n` outputs at `outputs`, whose items are in memory that nobody else uses.
@@ -447,7 +451,8 @@ unsafe fn write_labels(
     Ok(())
 }
 
-/// Table `i` of the last result, from 0; its name is NULL where there is none. Rows continue from rank to rank.
+/// Table `i` of the last result, from 0; its name is NULL where there is none. Rows continue from rank to
+/// rank.
 ///
 /// # Safety
 /// `handle` is a handle, `view` the address of a view.
@@ -462,8 +467,8 @@ pub unsafe extern "C" fn inselberg_table(handle: *const EngineHandle, i: i64, vi
     }
 }
 
-/// Column `i` of the table of this name, from 0; its name is NULL where there is none. The view holds until the next call that
-/// finds something, and until the handle is freed.
+/// Column `i` of the table of this name, from 0; its name is NULL where there is none. The view holds until
+/// the next call that finds something, and until the handle is freed.
 ///
 /// # Safety
 /// `handle` is a handle, `table` ends with a zero byte, `view` is the address of a view.
@@ -498,8 +503,8 @@ unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
     Ok(())
 }
 
-/// Collective: writes the catalogue of the last result to a file, whole or not at all. Its ending chooses the format: .csv, or
-/// .hdf5 where the library is built with HDF5. All ranks name the same file.
+/// Collective: writes the catalogue of the last result to a file, whole or not at all. Its ending chooses the
+/// format: .csv, or .hdf5 where the library is built with HDF5. All ranks name the same file.
 ///
 /// # Safety
 /// `handle` is a handle, `path` ends with a zero byte.

@@ -10,8 +10,8 @@ use inselberg::Error;
 use std::ffi::c_char;
 use std::sync::Mutex;
 
-/// A merger tree that grows output by output, and keeps tracers from call to call. One per rank. Rank 0 keeps the history, all
-/// ranks 16 bytes per dark matter or star member of the last output.
+/// A merger tree that grows output by output, and keeps tracers from call to call. One per rank. Rank 0 keeps
+/// the history, all ranks 16 bytes per dark matter or star member of the last output.
 #[derive(Debug)]
 pub struct TreeHandle(Mutex<TreeState>);
 
@@ -33,8 +33,8 @@ unsafe fn enter_tree(tree: *const TreeHandle, work: impl FnOnce(&mut TreeState) 
     })
 }
 
-/// Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now. Several trees of a
-/// handle may grow side by side.
+/// Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now.
+/// Several trees of a handle may grow side by side.
 ///
 /// # Safety
 /// `handle` is a handle, `tree` the address of a pointer.
@@ -58,9 +58,9 @@ pub unsafe extern "C" fn inselberg_tree_begin(
     unsafe { enter(handle, begin) }
 }
 
-/// Collective: adds an output to a tree, whose objects the program has found itself. It is later than the outputs so far:
-/// `number`, 0 or more, and time and scale factor of the box tell that. All ranks state the same number and box. Each object is
-/// on one rank, with all its members. Columns per object:
+/// Collective: adds an output to a tree, whose objects the program has found itself. It is later than the
+/// outputs so far: `number`, 0 or more, and time and scale factor of the box tell that. All ranks state the
+/// same number and box. Each object is on one rank, with all its members. Columns per object:
 ///
 ///   id             identifier, below 2^40; needed. Catalogues of clumps and groups have such
 ///   n_members      number of members; needed
@@ -78,7 +78,8 @@ pub unsafe extern "C" fn inselberg_tree_begin(
 /// After an error the tree is as before.
 ///
 /// # Safety
-/// `tree` is a tree, `of` the address of a box; there are `n` columns at `columns`, whose numbers are in memory.
+/// `tree` is a tree, `of` the address of a box; there are `n` columns at `columns`, whose numbers are in
+/// memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inselberg_tree_add(
     tree: *const TreeHandle,
@@ -115,8 +116,8 @@ pub unsafe extern "C" fn inselberg_tree_outputs(tree: *const TreeHandle, n: *mut
     }
 }
 
-/// Collective: writes the tree so far to a file, whole or not at all, in the tables of inselberg tree. Its ending chooses the
-/// format, as in inselberg_write. More outputs may follow.
+/// Collective: writes the tree so far to a file, whole or not at all, in the tables of inselberg tree. Its
+/// ending chooses the format, as in inselberg_write. More outputs may follow.
 ///
 /// # Safety
 /// `tree` is a tree, `path` ends with a zero byte.

@@ -48,7 +48,8 @@ const TYPES: [(i32, NumberType); 10] = [
 
 /// Numbers in the caller's memory, aligned or not, which the library reads. All that is not set must be 0.
 ///
-/// Several columns of one name are read one after the other, as if they were one: one per level of the mesh, say.
+/// Several columns of one name are read one after the other, as if they were one: one per level of the mesh,
+/// say.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct GivenColumn {
@@ -70,7 +71,8 @@ pub struct GivenColumn {
     pub index_base: i64,
     /// Type of the numbers: INSELBERG_F64, ...
     pub number_type: i32,
-    /// Type of the list: INSELBERG_I32, INSELBERG_I64, INSELBERG_U32 or INSELBERG_U64. Not used without a list.
+    /// Type of the list: INSELBERG_I32, INSELBERG_I64, INSELBERG_U32 or INSELBERG_U64. Not used without a
+    /// list.
     pub index_type: i32,
     /// Parts of each item, to be checked: 1, 3 or 8. 0: those that the call expects.
     pub parts: i32,
@@ -295,7 +297,8 @@ impl OutputColumn {
     /// Writes `n_parts` numbers per item, in order.
     ///
     /// # Safety
-    /// All items are in memory that nobody else uses during the call. The index list is as in [`GivenColumn::numbers`].
+    /// All items are in memory that nobody else uses during the call. The index list is as in
+    /// [`GivenColumn::numbers`].
     pub(crate) unsafe fn write(
         &self,
         n_parts: usize,
@@ -382,8 +385,8 @@ unsafe impl Send for GivenColumns {}
 
 impl GivenColumns {
     /// # Safety
-    /// There are `n` columns at `columns`, with names that end with a zero byte and numbers and lists in memory. Nobody writes
-    /// any of this until the call that brings them returns.
+    /// There are `n` columns at `columns`, with names that end with a zero byte and numbers and lists in
+    /// memory. Nobody writes any of this until the call that brings them returns.
     pub(crate) unsafe fn new(columns: *const GivenColumn, n: i64) -> Self {
         Self { columns, n }
     }

@@ -13,8 +13,8 @@ use std::ffi::{CString, c_char, c_void};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it. Another result
-/// than 0 ends the call. May be NULL.
+/// A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it.
+/// Another result than 0 ends the call. May be NULL.
 pub type ProgressFn =
     Option<extern "C" fn(user: *mut c_void, stage: *const c_char, done: u64, work: u64) -> i32>;
 

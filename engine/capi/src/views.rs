@@ -41,7 +41,8 @@ pub struct ColumnView {
     pub mass: i32,
     /// Power of the unit of time.
     pub time: i32,
-    /// Where lengths are comoving and velocities peculiar: the power of the scale factor that makes values physical.
+    /// Where lengths are comoving and velocities peculiar: the power of the scale factor that makes values
+    /// physical.
     pub scale_factor: i32,
 }
 

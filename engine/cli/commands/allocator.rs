@@ -55,7 +55,8 @@ thread_local! {
     static MISSING: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Returns in one thread only, which reports the end of the program. Other threads wait here until the program ends.
+/// Returns in one thread only, which reports the end of the program. Other threads wait here until the
+/// program ends.
 pub fn be_the_one_that_ends(code: i32) {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     if ENDS.replace(true) {
@@ -124,7 +125,8 @@ impl FixedText {
     }
 }
 
-/// Ends the program without the clean-up of a regular end, which may need memory. A launcher ends the other processes.
+/// Ends the program without the clean-up of a regular end, which may need memory. A launcher ends the other
+/// processes.
 #[cfg(unix)]
 pub fn exit(code: i32) -> ! {
     signal_hook::low_level::exit(code)

@@ -4,7 +4,8 @@ use super::fault::CommandError;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The running child, if any. Locked while a child starts; [`end`] keeps the lock, so no child starts after it.
+/// The running child, if any. Locked while a child starts; [`end`] keeps the lock, so no child starts after
+/// it.
 static RUNNING: Mutex<Option<u32>> = Mutex::new(None);
 
 /// The output of a child.
@@ -48,7 +49,8 @@ fn start(words: &[String]) -> Result<Child, CommandError> {
     Ok(child)
 }
 
-/// The complaint of a failed child: our own line if there is one, else all text without rules and empty lines.
+/// The complaint of a failed child: our own line if there is one, else all text without rules and empty
+/// lines.
 fn complaint(stderr: &str) -> String {
     const MOST: usize = 400;
     let own = stderr.lines().find(|line| line.starts_with("inselberg: ") && line.contains("error: "));

@@ -62,7 +62,8 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Collective over processes: reads the headers, opens the input of `job` from them, and checks memory and results.
+    /// Collective over processes: reads the headers, opens the input of `job` from them, and checks memory
+    /// and results.
     pub fn open<J: SnapshotJob>(&self, ranks: &RankHandles, job: &J) -> Result<J::Input, CommandError> {
         let facts = ranks.together(|comm| job.read_headers(comm))?;
         let n_workers = self.n_workers(ranks);
@@ -81,8 +82,8 @@ impl Driver {
 
     /// Searches the snapshot of `job` on every rank of `ranks`. An error on any rank ends all ranks.
     ///
-    /// The headers are read collectively over processes. Each process then opens the input from them once, and checks memory and
-    /// results.
+    /// The headers are read collectively over processes. Each process then opens the input from them once,
+    /// and checks memory and results.
     pub fn run<J: SnapshotJob>(
         &self,
         ranks: RankHandles,
@@ -211,29 +212,6 @@ pub fn agreed_error<E: Into<CommandError>>(error: AgreeError<E>) -> CommandError
         AgreeError::Comm(error) => CommandError::ranks(error),
         AgreeError::Elsewhere { .. } => CommandError::Elsewhere,
     }
-}
-
-/// Checks that a report can be written into `folder`.
-pub fn check_report_folder(folder: &Path) -> Result<(), CommandError> {
-    #[cfg(not(feature = "plot"))]
-    return Err(no_pictures(folder));
-    #[cfg(feature = "plot")]
-    super::preflight::folder(folder)
-}
-
-/// Checks that a picture can be drawn into `path`.
-pub fn check_picture(path: &Path) -> Result<(), CommandError> {
-    #[cfg(feature = "plot")]
-    return Ok(crate::report::plot::check_picture(path)?);
-    #[cfg(not(feature = "plot"))]
-    return Err(no_pictures(path));
-}
-
-/// The error of a build without pictures.
-#[cfg(not(feature = "plot"))]
-pub fn no_pictures(path: &Path) -> CommandError {
-    let problem = "this build draws no pictures; build with the feature `plot`";
-    CommandError::user(format!("{}: {problem}", path.display()))
 }
 
 /// The cost of a run over all ranks.

@@ -28,15 +28,16 @@ pub enum CommandError {
     Internal(anyhow::Error),
     /// All ranks ended, perhaps because of another one: exit code 1.
     Ranks(CommError),
-    /// Snapshots of a series failed, each of which was reported: exit code 1 if one of them is a fault, else 2.
+    /// Snapshots of a series failed, each of which was reported: exit code 1 if one of them is a fault, else
+    /// 2.
     Series {
         /// Which ones.
         message: String,
         /// Whether one of them is a fault of the program or the machine.
         is_fault: bool,
     },
-    /// Another process reports the error and exits with its code. A launcher ends all processes after the first failure, so
-    /// this process must not fail earlier.
+    /// Another process reports the error and exits with its code. A launcher ends all processes after the
+    /// first failure, so this process must not fail earlier.
     Elsewhere,
 }
 

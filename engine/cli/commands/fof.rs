@@ -167,7 +167,8 @@ fn check_memory(
     memory::check_search(job.inputs[0].display(), n / n_processes as u64, column_bytes)
 }
 
-/// The number of particles that are read, and the bytes of each. Species that neither link nor are attached are not read.
+/// The number of particles that are read, and the bytes of each. Species that neither link nor are attached
+/// are not read.
 fn particles_read(about: &ParticleHeader, config: &FofConfig) -> (u64, u64) {
     let takes_part = |kind: u8| config.linking[usize::from(kind)] || config.attaching[usize::from(kind)];
     let read: Vec<_> = about.species.iter().filter(|s| s.may_be(takes_part)).collect();

@@ -1,4 +1,5 @@
-//! Patterns of file names that no shell has expanded, such as a quoted `clumps_*.hdf5` or one in a configuration file.
+//! Patterns of file names that no shell has expanded, such as a quoted `clumps_*.hdf5` or one in a
+//! configuration file.
 
 use super::fault::CommandError;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,8 @@ pub fn expanded(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     Ok(files)
 }
 
-/// Whether `name` fits `pattern`: `*` stands for any text, `?` for one character. A name that begins with a dot needs the dot.
+/// Whether `name` fits `pattern`: `*` stands for any text, `?` for one character. A name that begins with a
+/// dot needs the dot.
 fn fits(pattern: &str, name: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with('.') {
         return false;

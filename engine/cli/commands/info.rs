@@ -1,7 +1,6 @@
 //! `inselberg info`: describes a snapshot, particles or a catalogue.
 
 use super::attribute_json::attribute_json;
-use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
 use super::info_image;
@@ -13,6 +12,7 @@ use super::level_counts::LevelCounts;
 use super::memory::Bytes;
 use super::out;
 use super::preflight;
+use super::preflight::check_picture;
 use crate::config::{Common, InfoJob};
 use crate::report::{DisplayUnits, UnitChoice};
 use inselberg::Rules;

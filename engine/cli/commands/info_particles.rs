@@ -107,7 +107,8 @@ fn redshift(aexp: f64) -> f64 {
     1.0 / aexp - 1.0
 }
 
-/// The cube root of the volume of the box per dark-matter particle (code units); `None` without a box or dark matter.
+/// The cube root of the volume of the box per dark-matter particle (code units); `None` without a box or dark
+/// matter.
 fn mean_separation(about: &ParticleHeader) -> Option<f64> {
     let n: u64 = about.species.iter().filter(|s| s.kind == Some(DARK_MATTER)).map(|s| s.n).sum();
     let volume = about.sides?.iter().product::<f64>();

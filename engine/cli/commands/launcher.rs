@@ -9,7 +9,8 @@ use inselberg_comm::{Comm, Rank};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The variables with the number of processes, the innermost launcher first: Open MPI, MPICH and relatives, Slurm.
+/// The variables with the number of processes, the innermost launcher first: Open MPI, MPICH and relatives,
+/// Slurm.
 pub const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
 /// The option that avoids MPI, even if the rest of the command line is wrong.
@@ -163,7 +164,8 @@ impl ProcessStart {
     }
 }
 
-/// The working folder by its name in the shell. Hosts share this name even if symbolic links behind it differ.
+/// The working folder by its name in the shell. Hosts share this name even if symbolic links behind it
+/// differ.
 fn folder() -> PathBuf {
     let real = std::env::current_dir().unwrap_or_default();
     let shell = std::env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());

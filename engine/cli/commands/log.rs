@@ -1,7 +1,7 @@
 //! The log: lines of `--verbose` on standard error and in the file of `--log`.
 //!
-//! The first process keeps the log, so its stages are those of the first rank. The summary at the end has the times of all ranks.
-//! A line is written at once, so that the log of a killed run shows its last stage.
+//! The first process keeps the log, so its stages are those of the first rank. The summary at the end has the
+//! times of all ranks. A line is written at once, so that the log of a killed run shows its last stage.
 
 use super::escape::escaped;
 use super::grouped::grouped;

@@ -1,7 +1,8 @@
 //! Compares the least memory of a job with the available memory before anything is allocated.
 //!
-//! Only lower bounds refuse a job. Further needs (test cells, groups) are known only after reading; an earlier warning would
-//! be wrong for most jobs. When memory runs out later, [`super::allocator`] ends the program.
+//! Only lower bounds refuse a job. Further needs (test cells, groups) are known only after reading; an
+//! earlier warning would be wrong for most jobs. When memory runs out later, [`super::allocator`] ends the
+//! program.
 
 use super::fault::CommandError;
 use memmap2::MmapMut;
@@ -57,7 +58,8 @@ pub fn check_ranks(ranks: u64) -> Result<(), CommandError> {
     check(format!("--ranks: `{ranks}`"), ranks.saturating_mul(RANK_BYTES), "fewer ranks")
 }
 
-/// Checks the memory of the octs that this process reads, as one of several. Most of the eight cells of an oct are leaves.
+/// Checks the memory of the octs that this process reads, as one of several. Most of the eight cells of an
+/// oct are leaves.
 pub fn check_octs(path: impl Display, octs: u64, n_processes: usize) -> Result<(), CommandError> {
     let leaves = octs.saturating_mul(7);
     // A process keeps only the cells that it owns, perhaps fewer than it reads.
@@ -77,7 +79,8 @@ pub fn search_bytes(particles: u64, column_bytes: u64) -> u64 {
     particles.saturating_mul(column_bytes + SEARCH_BYTES)
 }
 
-/// Checks the memory of a search for groups among the particles of this process, with `column_bytes` per particle read.
+/// Checks the memory of a search for groups among the particles of this process, with `column_bytes` per
+/// particle read.
 pub fn check_search(path: impl Display, particles: u64, column_bytes: u64) -> Result<(), CommandError> {
     let what = format!("{path}: a search among {particles} particles");
     check(what, search_bytes(particles, column_bytes), "more memory, or ranks on more hosts")
@@ -217,7 +220,8 @@ mod linux {
         Some(Left { bytes: bytes.flatten().min()?, limit: "limit of the control group" })
     }
 
-    /// A group and all groups around it. A container hides the outer ones; there the root stands for the own group.
+    /// A group and all groups around it. A container hides the outer ones; there the root stands for the own
+    /// group.
     fn around(root: PathBuf, path: &str) -> impl Iterator<Item = PathBuf> {
         let own = root.join(path.trim_start_matches('/'));
         let n = own.components().count() - root.components().count() + 1;
@@ -228,7 +232,8 @@ mod linux {
         })
     }
 
-    /// The memory that a group leaves. Memory that the system can reclaim, such as cached files, counts as available.
+    /// The memory that a group leaves. Memory that the system can reclaim, such as cached files, counts as
+    /// available.
     fn of_group(group: &Path, [limit, used]: [&str; 2]) -> Option<u64> {
         let limit: u64 = read_to_string(group.join(limit)).ok()?.trim().parse().ok()?;
         let stat = read_to_string(group.join("memory.stat")).ok()?;

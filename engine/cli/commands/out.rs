@@ -31,7 +31,8 @@ pub fn report(
     }
 }
 
-/// Ends a command: prints the summary, then gives all results their names. A failure before that leaves no results.
+/// Ends a command: prints the summary, then gives all results their names. A failure before that leaves no
+/// results.
 pub fn finish(
     common: crate::config::Common,
     staged: Staged,

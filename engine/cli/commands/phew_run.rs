@@ -255,7 +255,8 @@ fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
     parts.join(",  ")
 }
 
-/// A density threshold in the unit in which it was given, rounded to six decimals where that is not the code unit.
+/// A density threshold in the unit in which it was given, rounded to six decimals where that is not the code
+/// unit.
 #[cfg(feature = "plot")]
 fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
     match catalogue.attribute("mean_density") {
@@ -391,7 +392,8 @@ impl DensityScales {
         }
     }
 
-    /// A threshold in `unit` in code units, if these are others, and in physical units: `: 5.1e2 in code units, 7.5e-28 g/cm3`.
+    /// A threshold in `unit` in code units, if these are others, and in physical units: `: 5.1e2 in code
+    /// units, 7.5e-28 g/cm3`.
     fn text(&self, threshold: f64, unit: DensityUnit) -> String {
         let in_code = threshold * self.code;
         let code = (unit != DensityUnit::Code).then(|| format!("{in_code:.6e} in code units"));

@@ -42,7 +42,8 @@ pub struct RunAbout<'a> {
     pub costs: &'a RunCosts,
 }
 
-/// Collective: the maps of what was found, with objects of the tables `zoomed`. What they are made of is then freed.
+/// Collective: the maps of what was found, with objects of the tables `zoomed`. What they are made of is then
+/// freed.
 ///
 /// # Errors
 /// As [`views`], and when a view cannot be made.

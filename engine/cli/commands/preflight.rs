@@ -61,3 +61,26 @@ fn takes_files(path: &Path, folder: &Path) -> Result<(), CommandError> {
 fn unfit(path: &Path, problem: &str, expected: &str) -> CommandError {
     CommandError::user(format!("{}: {problem}; expected {expected}", path.display()))
 }
+
+/// Checks that a report can be written into `folder`.
+pub fn check_report_folder(folder: &Path) -> Result<(), CommandError> {
+    #[cfg(not(feature = "plot"))]
+    return Err(no_pictures(folder));
+    #[cfg(feature = "plot")]
+    self::folder(folder)
+}
+
+/// Checks that a picture can be drawn into `path`.
+pub fn check_picture(path: &Path) -> Result<(), CommandError> {
+    #[cfg(feature = "plot")]
+    return Ok(crate::report::plot::check_picture(path)?);
+    #[cfg(not(feature = "plot"))]
+    return Err(no_pictures(path));
+}
+
+/// The error of a build without pictures.
+#[cfg(not(feature = "plot"))]
+pub fn no_pictures(path: &Path) -> CommandError {
+    let problem = "this build draws no pictures; build with the feature `plot`";
+    CommandError::user(format!("{}: {problem}", path.display()))
+}

@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// How long a rank that has failed waits for one that computes, in units of the time that ranks wait for each other.
+/// How long a rank that has failed waits for one that computes, in units of the time that ranks wait for each
+/// other.
 const BUSY_PATIENCE: u32 = 10;
 /// The same if ranks wait forever: no stage takes this long.
 const LONGEST_STAGE: Duration = Duration::from_secs(24 * 3600);
@@ -111,8 +112,7 @@ impl RankHandles {
     }
 
     /// Collective over processes, before ranks work: calls `work`, which gets whether this process is the
-    /// first. A failure in
-    /// one process ends all.
+    /// first. A failure in one process ends all.
     pub fn prepare<T>(&self, work: impl FnOnce(bool) -> Result<T, CommandError>) -> Result<T, CommandError> {
         match self {
             Self::Threads(_) => work(true),
@@ -160,8 +160,8 @@ impl RankHandles {
         }
     }
 
-    /// Collective over processes, before ranks work: the values of all ranks in their order. `own` has one per rank of
-    /// this process.
+    /// Collective over processes, before ranks work: the values of all ranks in their order. `own` has one
+    /// per rank of this process.
     pub fn share<T: Serialize + DeserializeOwned>(&self, own: Vec<T>) -> Result<Vec<T>, CommandError> {
         let Self::Process(comm) = self else { return Ok(own) };
         let bytes = serde_json::to_vec(&own).map_err(CommandError::internal)?;
@@ -267,8 +267,8 @@ fn one_of(ran: Vec<Result<(), Ended>>) -> Result<(), CommandError> {
     }
 }
 
-/// Collective: `local` if it succeeded in all processes. Otherwise the lowest failing rank returns its error, the others
-/// [`CommandError::Elsewhere`].
+/// Collective: `local` if it succeeded in all processes. Otherwise the lowest failing rank returns its error,
+/// the others [`CommandError::Elsewhere`].
 pub fn agreed<T>(comm: &Comm, local: Result<T, CommandError>) -> Result<T, CommandError> {
     if comm.n_ranks() == 1 {
         return local;

@@ -1,8 +1,8 @@
 //! The files that a job makes: stated once, with their options, and checked before the work.
 
-use super::driver::{check_picture, check_report_folder};
 use super::fault::CommandError;
 use super::preflight;
+use super::preflight::{check_picture, check_report_folder};
 use inselberg_io::{catalogue, staging};
 use std::path::Path;
 

@@ -97,8 +97,8 @@ impl Seating {
         }
     }
 
-    /// Starts the workers of `rank`, of which the calling thread is the first. They work until the first value is
-    /// dropped.
+    /// Starts the workers of `rank`, of which the calling thread is the first. They work until the first
+    /// value is dropped.
     pub fn start(&self, rank: Rank) -> Result<(rayon::ThreadPool, ThreadPool), CommandError> {
         let builder = ThreadPoolBuilder::new().use_current_thread().thread_name(|n| format!("worker {n}"));
         match self {

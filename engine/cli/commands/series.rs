@@ -1,11 +1,12 @@
 //! One snapshot, or several one after another. Complete results are kept, and a failure of one does not end
 //! the others.
 //!
-//! A snapshot is complete if its catalogue has the checksum of its bytes, and attributes with the same input and options.
-//! The catalogue gets its name after all other results, so a complete one stands for all of them.
+//! A snapshot is complete if its catalogue has the checksum of its bytes, and attributes with the same input
+//! and options. The catalogue gets its name after all other results, so a complete one stands for all of
+//! them.
 //!
-//! Under MPI each snapshot has a communicator of its own. A failure there leaves no messages behind, and all ranks then
-//! agree on it.
+//! Under MPI each snapshot has a communicator of its own. A failure there leaves no messages behind, and all
+//! ranks then agree on it.
 
 use super::completeness::{attributes, identity, is_complete};
 use super::driver::{Driver, DriverRequest, RankTask, RunSummary, SnapshotJob};

@@ -1,8 +1,9 @@
 //! `inselberg tree`.
 
-use super::driver::{DriverRequest, RunCosts, check_report_folder, recorder};
+use super::driver::{DriverRequest, RunCosts, recorder};
 use super::fault::CommandError;
 use super::glob::expanded;
+use super::preflight::check_report_folder;
 use super::{interrupt, log, log_file, out, preflight};
 use crate::config::{Common, TreeJob};
 use crate::report::{Count, table_json, table_text};

@@ -1,9 +1,9 @@
 //! `inselberg view`: one object of a catalogue, as text, as JSON and as a picture.
 
 use super::aligned::aligned;
-use super::driver::check_picture;
 use super::fault::CommandError;
 use super::grouped::grouped;
+use super::preflight::check_picture;
 use super::{interrupt, out, preflight, view_track};
 use crate::config::{Common, ViewJob, ViewedKind};
 use crate::report::{DisplayUnits, UnitChoice, four_digits};

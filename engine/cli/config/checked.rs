@@ -108,8 +108,8 @@ pub struct TopologyJob {
 /// Checks the given values.
 ///
 /// # Errors
-/// The first value, in the order of the options, that is missing or out of range. The message names the option, the place
-/// and the value, and what was expected.
+/// The first value, in the order of the options, that is missing or out of range. The message names the
+/// option, the place and the value, and what was expected.
 pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
     let raw = CheckedValues { raw };
     let work = match raw.raw.command() {

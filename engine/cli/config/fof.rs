@@ -78,7 +78,8 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<Series<FofJob>, ConfigError
     series(raw, job, snapshots)
 }
 
-/// The files of each snapshot. Without a number in the name of a result several files are one snapshot, but folders never are.
+/// The files of each snapshot. Without a number in the name of a result several files are one snapshot, but
+/// folders never are.
 fn snapshots(job: &FofJob, inputs: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
     let is_numbered = job.clone().results().iter().any(|(_, path)| has_number(path));
     let are_folders = inputs.iter().all(|input| input.extension().is_none());

@@ -1,12 +1,13 @@
 //! Options and their checks: how is an option added, and where does a bad value become an error?
 //!
-//! [`OPTIONS`] is one ordered table. The command line, the keys of the configuration file, `--help` and `configs/reference.toml`
-//! all come from it. Given values are a [`RawConfig`]; checked ones are a [`Job`], which only [`check`] makes.
+//! [`OPTIONS`] is one ordered table. The command line, the keys of the configuration file, `--help` and
+//! `configs/reference.toml` all come from it. Given values are a [`RawConfig`]; checked ones are a [`Job`],
+//! which only [`check`] makes.
 //!
 //! The library declares its parameters (`inselberg::Params`); `library` makes options from them. To add an
-//! option of the program, such
-//! as a file to write: a row in a table (`*_options.rs`), a field of the checked type and the line in the file of its command that fills
-//! it. Then `inselberg options --reference > configs/reference.toml`; `--markdown` prints docs/parameters.md, and `--python`
+//! option of the program, such as a file to write: a row in a table (`*_options.rs`), a field of the checked
+//! type and the line in the file of its command that fills it. Then `inselberg options --reference >
+//! configs/reference.toml`; `--markdown` prints docs/parameters.md, and `--python`
 //! python/inselberg/_parameters.py.
 //!
 //! Only [`config_text`] reads a file, and nothing here uses the command-line parser.

@@ -34,7 +34,8 @@ pub struct Opt {
     pub key: &'static str,
     /// Its key in configuration files of SWIFT; may be empty.
     pub alias: &'static str,
-    /// The alternative to this option. On the command line, this option overrides the alternative in a file. May be empty.
+    /// The alternative to this option. On the command line, this option overrides the alternative in a file.
+    /// May be empty.
     pub instead_of: &'static str,
     /// Its one-letter name.
     pub short: Option<char>,

@@ -121,8 +121,8 @@ impl RawConfig {
         Ok(())
     }
 
-    /// Takes all values for this command from the TOML file at `path`. Keys for other commands must be known; their values
-    /// are ignored.
+    /// Takes all values for this command from the TOML file at `path`. Keys for other commands must be known;
+    /// their values are ignored.
     ///
     /// # Errors
     /// The file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.

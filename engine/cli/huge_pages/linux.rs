@@ -130,9 +130,9 @@ fn resized(start: usize, layout: Layout, new: usize) -> Option<usize> {
     }
 }
 
-/// Brings the pages of `pieces` to the start of `room`, one after the other, and hands out the array that they make with
-/// what is left of the room. If the system refuses to move some, as it does with too many mappings, no array
-/// is made; the error has the places of the pages then.
+/// Brings the pages of `pieces` to the start of `room`, one after the other, and hands out the array that
+/// they make with what is left of the room. If the system refuses to move some, as it does with too many
+/// mappings, no array is made; the error has the places of the pages then.
 ///
 /// The state of the place of a refused move is unknown, because the system may have unmapped it for another
 /// thread. So that place is not touched again.
@@ -154,8 +154,8 @@ fn place(runs: &mut PageRuns, pieces: &[PageRun], room: PageRun) -> Result<(), V
     Ok(())
 }
 
-/// Pages that could not be moved as an array of `len` bytes in new pages, of which the first `used` are copied. `None`: there are no
-/// new ones either, and the array is in pieces.
+/// Pages that could not be moved as an array of `len` bytes in new pages, of which the first `used` are
+/// copied. `None`: there are no new ones either, and the array is in pieces.
 fn copied(runs: &mut PageRuns, pieces: Vec<PageRun>, used: usize, len: usize) -> Option<usize> {
     let room = map_or_free(len, runs)?;
     let mut done = 0;

@@ -12,7 +12,8 @@ pub struct PageRun {
     pub start: usize,
     /// Bytes, whole pages.
     pub len: usize,
-    /// The address at which its first byte was mapped. Linux joins neighbours whose bytes were neighbours there.
+    /// The address at which its first byte was mapped. Linux joins neighbours whose bytes were neighbours
+    /// there.
     pub origin: usize,
 }
 

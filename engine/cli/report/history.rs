@@ -130,7 +130,8 @@ impl<'a> TrackHistory<'a> {
         }
     }
 
-    /// The track and its heaviest branches, at most `most` in all, the heaviest first among those whose stem is drawn.
+    /// The track and its heaviest branches, at most `most` in all, the heaviest first among those whose stem
+    /// is drawn.
     pub fn branches(&self, most: usize) -> Vec<Branch> {
         let own = self.largest(&self.nodes);
         let mut branches = vec![Branch { nodes: self.nodes.clone(), into: None, mass: self.mass(own) }];

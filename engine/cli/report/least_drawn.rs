@@ -12,7 +12,8 @@ pub struct LeastDrawn {
 }
 
 impl LeastDrawn {
-    /// Whether each row of a table of clumps, haloes or groups is large enough. A column that the table lacks excludes none.
+    /// Whether each row of a table of clumps, haloes or groups is large enough. A column that the table lacks
+    /// excludes none.
     pub fn rows(&self, table: &Table) -> Vec<bool> {
         let mut large = vec![true; table.n_rows()];
         for (name, least) in [("n_cells", self.cells), ("n_bound", self.particles), ("Sizes", self.particles)]

@@ -80,8 +80,8 @@ type RankRow = (String, Vec<u64>);
 /// The numbers of all ranks, by name.
 type RankRows = Vec<(String, Vec<Vec<u64>>)>;
 
-/// Collective: the load per stage on rank 0, nothing on the others. A rank that skipped a stage counts with no
-/// time in it.
+/// Collective: the load per stage on rank 0, nothing on the others. A rank that skipped a stage counts with
+/// no time in it.
 ///
 /// # Errors
 /// When a rank fails.
@@ -155,7 +155,8 @@ fn totals_of(stage: String, all: &[Vec<u64>], n_ranks: usize) -> StageTotals {
     }
 }
 
-/// Collective: the rows of all ranks by name on rank 0, in the order of their first appearance; nothing on the others.
+/// Collective: the rows of all ranks by name on rank 0, in the order of their first appearance; nothing on
+/// the others.
 fn by_stage(comm: &Comm, rows: Vec<RankRow>) -> Result<RankRows, CommError> {
     let bytes = serde_json::to_vec(&rows).expect("names and numbers are JSON");
     let mut stages = RankRows::new();

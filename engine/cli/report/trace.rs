@@ -1,5 +1,5 @@
-//! A trace for Perfetto and chrome://tracing. Each rank is a process with one track for its stages, calls and messages, and
-//! one per worker.
+//! A trace for Perfetto and chrome://tracing. Each rank is a process with one track for its stages, calls and
+//! messages, and one per worker.
 
 use super::recorder::Recorder;
 use inselberg_comm::{Comm, CommError, MessageTrace, Rank};
@@ -26,8 +26,8 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Collective: the trace of all ranks as JSON on rank 0, nothing on the others. It has the tasks of traced thread pools, and
-/// the calls and messages of traced ranks.
+/// Collective: the trace of all ranks as JSON on rank 0, nothing on the others. It has the tasks of traced
+/// thread pools, and the calls and messages of traced ranks.
 ///
 /// # Errors
 /// When another rank fails.

@@ -95,8 +95,8 @@ impl DisplayUnit {
     }
 }
 
-/// The names of the code units of images: pixels, and the unit of their values. Empty for other inputs, and for cubes whose
-/// pixels have other sides than 1.
+/// The names of the code units of images: pixels, and the unit of their values. Empty for other inputs, and
+/// for cubes whose pixels have other sides than 1.
 fn image_units(attributes: &[(String, Attribute)]) -> Vec<(Dimension, String)> {
     let value = |name: &str| attributes.iter().find(|(other, _)| other == name).map(|(_, value)| value);
     let is_flat = value("dimensions") == Some(&Attribute::Int(2));

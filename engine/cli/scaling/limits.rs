@@ -1,7 +1,7 @@
 //! The limits of the scaling of a study, in a sentence or two.
 //!
-//! The time beyond ideal scaling is that of the largest run less its share of the smallest run's. Each stage has its part of it; the
-//! stage with the largest part is named.
+//! The time beyond ideal scaling is that of the largest run less its share of the smallest run's. Each stage
+//! has its part of it; the stage with the largest part is named.
 
 use super::measured::Configuration;
 use super::model::Modelled;

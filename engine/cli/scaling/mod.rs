@@ -1,5 +1,6 @@
-//! Strong-scaling studies: measured runs, a model beyond the machine, and the tables, plots and page that show them.
-//! Everything here is plain values; `commands/scaling.rs` runs the program and passes on its summaries.
+//! Strong-scaling studies: measured runs, a model beyond the machine, and the tables, plots and page that
+//! show them. Everything here is plain values; `commands/scaling.rs` runs the program and passes on its
+//! summaries.
 //!
 //! | file | content |
 //! |---|---|

@@ -19,9 +19,9 @@ pub struct Network {
 pub const NETWORK_NAMES: &[&str] =
     &["infiniband-hdr", "slingshot-11", "ethernet-100g", "ethernet-10g", "shared-memory"];
 
-/// Networks by name. Figures between hosts are typical values, not measured; 16 ranks share the bandwidth of a host. Those
-/// of `shared-memory` were measured with `comm/examples/mpi_ranks.rs` on two virtual cores. `--latency`, `--bandwidth` and
-/// `--overhead` set other figures.
+/// Networks by name. Figures between hosts are typical values, not measured; 16 ranks share the bandwidth of
+/// a host. Those of `shared-memory` were measured with `comm/examples/mpi_ranks.rs` on two virtual cores.
+/// `--latency`, `--bandwidth` and `--overhead` set other figures.
 pub const NETWORKS: &[Network] = &[
     Network { name: NETWORK_NAMES[0], latency: 1.2e-6, overhead: 0.4e-6, bandwidth: 1.5e9 },
     Network { name: NETWORK_NAMES[1], latency: 1.8e-6, overhead: 0.4e-6, bandwidth: 1.5e9 },

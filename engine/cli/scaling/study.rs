@@ -66,7 +66,8 @@ pub struct Check {
     pub real_imbalance: Option<f64>,
 }
 
-/// Compares a model with the configuration of as many ranks, and with the model of a real run with measured work.
+/// Compares a model with the configuration of as many ranks, and with the model of a real run with measured
+/// work.
 pub fn check(
     model: &Modelled,
     real: &Configuration,

@@ -208,7 +208,8 @@ fn modelled_stages(study: &Study) -> StudyTable {
     }
 }
 
-/// A row of the paper's Table 2: tasks, load imbalance, surface effect, connectivity, most ghosts over active.
+/// A row of the paper's Table 2: tasks, load imbalance, surface effect, connectivity, most ghosts over
+/// active.
 type PaperRow = (u64, [f64; 4]);
 
 /// Table 2 of Bleuler et al. 2015: 104 million test cells.

@@ -29,14 +29,15 @@ pub struct ParticleMeta {
     pub largest_seeded: u64,
 }
 
-/// Collective: writes all positions, `[N, 3]` f32 in C order, to `path`, and the metadata to the same name with
-/// ending `.json`. Both appear whole or not at all, and are the same for any number of ranks and threads. Rank 0 makes
-/// a hidden file, each rank writes its share of the particles into it, and rank 0 gives it its name; all must
-/// see the folder of `path`, and agree on `particles`. Beside the box a million particles a rank are in memory.
+/// Collective: writes all positions, `[N, 3]` f32 in C order, to `path`, and the metadata to the same name
+/// with ending `.json`. Both appear whole or not at all, and are the same for any number of ranks and
+/// threads. Rank 0 makes a hidden file, each rank writes its share of the particles into it, and rank 0 gives
+/// it its name; all must see the folder of `path`, and agree on `particles`. Beside the box a million
+/// particles a rank are in memory.
 ///
 /// # Errors
-/// The system's on any rank, while creating, writing or renaming: then all ranks get an error and `path` is as before.
-/// And when a rank is lost.
+/// The system's on any rank, while creating, writing or renaming: then all ranks get an error and `path` is
+/// as before. And when a rank is lost.
 pub fn write_particles(
     path: &Path,
     particles: &ParticleBox,

@@ -14,7 +14,8 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    /// Reads the machine and the processors that the launcher, the job and the control group leave to this process.
+    /// Reads the machine and the processors that the launcher, the job and the control group leave to this
+    /// process.
     ///
     /// # Errors
     /// hwloc fails.

@@ -1,9 +1,10 @@
 //! Processors of the machine, their caches and nodes, and the processors of each worker.
 //!
-//! [`Hardware`] reads the machine and binds threads. Only `hwloc.rs` uses hwloc; a build without the feature `numa` has
-//! `absent.rs` in its place. [`place`] assigns processors to every worker of a rank, and [`complaints`] lists the problems of a
-//! launch. Both are pure functions, so tests cover machines of any kind. Memory is not bound: a page lies on the NUMA node of
-//! the thread that first writes it, so bound threads have their data nearby.
+//! [`Hardware`] reads the machine and binds threads. Only `hwloc.rs` uses hwloc; a build without the feature
+//! `numa` has `absent.rs` in its place. [`place`] assigns processors to every worker of a rank, and
+//! [`complaints`] lists the problems of a launch. Both are pure functions, so tests cover machines of any
+//! kind. Memory is not bound: a page lies on the NUMA node of the thread that first writes it, so bound
+//! threads have their data nearby.
 //!
 //! Nothing here uses cells, particles or messages.
 

@@ -24,8 +24,7 @@ pub const HUBBLE_100: f64 = 3.240_779_29e-18;
 const ROUNDING: f64 = 0.01;
 
 /// Expansion factor, density parameters today, and the expansion that the run states; `None` in
-/// [`Header`](crate::Header)
-/// for non-cosmological outputs.
+/// [`Header`](crate::Header) for non-cosmological outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cosmology {
     /// Expansion factor of the output.
@@ -140,7 +139,8 @@ impl Cosmology {
         self.omega_nu / (self.omega_m + self.omega_nu)
     }
 
-    /// Matter with neutrinos, curvature, dark energy and radiation at an expansion factor, over the critical density today.
+    /// Matter with neutrinos, curvature, dark energy and radiation at an expansion factor, over the critical
+    /// density today.
     fn densities(&self, a: f64) -> [f64; 4] {
         [
             (self.omega_m + self.omega_nu) / (a * a * a),
@@ -232,8 +232,9 @@ params! {
     pub struct ExtraCosmology of "cosmology" {
         /// Pressure over density of dark energy today, where the snapshot does not state it.
         ///
-        /// For the Hubble rate and the critical density of a cosmological snapshot: w(a) = w0 + wa (1 - a). The default is -1,
-        /// a cosmological constant. `info`, the summary and the catalogue attribute assumed_cosmology name what is assumed.
+        /// For the Hubble rate and the critical density of a cosmological snapshot: w(a) = w0 + wa (1 - a).
+        /// The default is -1, a cosmological constant. `info`, the summary and the catalogue attribute
+        /// assumed_cosmology name what is assumed.
         pub w0: Option<f64> = None, "w0" =
             real("", |_| true, "a finite number").topic(Topic::Properties).example("-0.9");
         /// The part of w that changes with the expansion, where the snapshot does not state it.
@@ -247,7 +248,8 @@ params! {
         pub omega_r: Option<f64> = None, "omega_r" = density_parameter().example("9e-5");
         /// Density parameter of massive neutrinos beside matter, where the snapshot does not state it.
         ///
-        /// SWIFT's Omega_nu_0. It counts in the mean density of matter. The default is 0. Curvature is what is left of 1.
+        /// SWIFT's Omega_nu_0. It counts in the mean density of matter. The default is 0. Curvature is what
+        /// is left of 1.
         pub omega_nu: Option<f64> = None, "omega_nu" = density_parameter().example("0.0014");
     }
 }

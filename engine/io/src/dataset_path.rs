@@ -7,7 +7,8 @@ pub fn file_of(path: &Path) -> &Path {
     split_dataset(path).or_else(|| split_part(path)).map_or(path, |(file, _)| file)
 }
 
-/// `cube.fits[SCI]` as the file and the part. Only after endings of FITS, since other names may have brackets.
+/// `cube.fits[SCI]` as the file and the part. Only after endings of FITS, since other names may have
+/// brackets.
 pub(crate) fn split_part(path: &Path) -> Option<(&Path, &str)> {
     let bytes = path.as_os_str().as_encoded_bytes();
     let at = bytes.iter().rposition(|byte| *byte == b'[')?;

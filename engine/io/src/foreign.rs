@@ -1,8 +1,7 @@
 //! Is a file the catalogue of another finder, or the output of a code that is not read?
 //!
 //! Such a file is recognised, so that the message names its format instead of a missing detail of a snapshot.
-//! Each row of the table has
-//! a marker that the documentation or the writer of the code fixes.
+//! Each row of the table has a marker that the documentation or the writer of the code fixes.
 
 use crate::{ReadError, input_file};
 use std::io::Read;

@@ -16,7 +16,8 @@ use std::io::Result;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// One line that changes when a file of the input at these paths is added, removed, replaced or written again.
+/// One line that changes when a file of the input at these paths is added, removed, replaced or written
+/// again.
 ///
 /// # Errors
 /// A path does not exist, or its folder cannot be listed.
@@ -89,8 +90,9 @@ fn plotfile_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The name of a file without the number of its part, and its ending with the dot: `snap_080.3.hdf5` is `snap_080` and
-/// `.hdf5`. Files of Athena++ and Parthenon have no parts: the number in their names is that of the output.
+/// The name of a file without the number of its part, and its ending with the dot: `snap_080.3.hdf5` is
+/// `snap_080` and `.hdf5`. Files of Athena++ and Parthenon have no parts: the number in their names is that
+/// of the output.
 pub fn base_of(name: &str) -> (&str, &str) {
     let (stem, ending) = name.rfind('.').map_or((name, ""), |at| name.split_at(at));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -21,8 +21,7 @@ pub struct LeafBlock {
 
 impl LeafBlock {
     /// Replaces the content of `octs` by the leaves as octs. Absent cells have a set bit in `split` and the
-    /// value 0; octs
-    /// without a leaf are left out.
+    /// value 0; octs without a leaf are left out.
     pub fn to_octs(&self, octs: &mut OctBlock) {
         octs.level = self.level;
         octs.position.clear();

@@ -1,5 +1,5 @@
-//! What is a snapshot of leaves alone? Readers of block-structured codes and of plain arrays tell their [`LeafFacts`], and
-//! stream the leaves of a piece; all else of a [`Snapshot`] is here, once.
+//! What is a snapshot of leaves alone? Readers of block-structured codes and of plain arrays tell their
+//! [`LeafFacts`], and stream the leaves of a piece; all else of a [`Snapshot`] is here, once.
 //!
 //! This module knows no format.
 

@@ -1,8 +1,8 @@
 //! Input and output: snapshots, particles and catalogues, one folder per format.
 //!
-//! A [`Snapshot`] describes an output and streams its octs and particles, one independent piece (a RAMSES per-CPU file) at a
-//! time. So any number of threads or ranks can share the reading, and no file is held whole. A reader does not build a mesh,
-//! filter by density, or depend on the number of threads or ranks.
+//! A [`Snapshot`] describes an output and streams its octs and particles, one independent piece (a RAMSES
+//! per-CPU file) at a time. So any number of threads or ranks can share the reading, and no file is held
+//! whole. A reader does not build a mesh, filter by density, or depend on the number of threads or ranks.
 //!
 //! A new format is one folder here and one line in [`READERS`].
 

@@ -1,4 +1,5 @@
-//! Allocation of arrays whose size depends on an input. A refusal of the system is an error and does not end the process.
+//! Allocation of arrays whose size depends on an input. A refusal of the system is an error and does not end
+//! the process.
 
 use bytemuck::Zeroable;
 use std::cell::Cell;
@@ -54,8 +55,8 @@ fn optional<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Whether this thread handles a refusal of the memory that it allocates now. An allocator that ends a program when memory
-/// runs out must check this first.
+/// Whether this thread handles a refusal of the memory that it allocates now. An allocator that ends a
+/// program when memory runs out must check this first.
 pub fn is_optional() -> bool {
     IS_OPTIONAL.get()
 }

@@ -60,8 +60,8 @@ impl Header {
         Some(self.boxlen * self.units.length / MPC / c.aexp * c.h0 / 100.0)
     }
 
-    /// Whether the unit of density is the mean matter density of the universe, as in RAMSES's cosmological runs. Within one
-    /// per cent, since codes differ in their constants.
+    /// Whether the unit of density is the mean matter density of the universe, as in RAMSES's cosmological
+    /// runs. Within one per cent, since codes differ in their constants.
     pub fn is_in_mean_densities(&self) -> bool {
         self.cosmology.as_ref().is_some_and(|c| {
             let mean = c.omega_m * c.critical_density_today() / c.aexp.powi(3);
@@ -89,8 +89,8 @@ pub struct OctBlock {
     /// Integer position of each oct on the grid of level `level - 1`; its cells are at
     /// `2 * position + offset` on the grid of `level`.
     pub position: Vec<[u32; 3]>,
-    /// One bit per cell, set if the cell is split (has an oct of the next level inside). In a snapshot of leaves alone: set if
-    /// the cell is absent.
+    /// One bit per cell, set if the cell is split (has an oct of the next level inside). In a snapshot of
+    /// leaves alone: set if the cell is absent.
     pub split: Vec<u8>,
     /// One vector per requested field, in the order of the request: eight values per oct.
     pub values: Vec<Vec<[f64; 8]>>,
@@ -181,7 +181,8 @@ pub trait Snapshot: Send + Sync {
     fn has_particles(&self) -> bool;
 
     /// Whether its octs form a whole octree, with split cells. Block-structured codes have only leaves: their
-    /// octs are the leaves of [`LeafBlock`](crate::LeafBlock)s, from level 0 on, and an oct may come in several parts.
+    /// octs are the leaves of [`LeafBlock`](crate::LeafBlock)s, from level 0 on, and an oct may come in
+    /// several parts.
     fn is_octree(&self) -> bool {
         true
     }
@@ -192,8 +193,7 @@ pub trait Snapshot: Send + Sync {
     }
 
     /// Attributes for catalogues in addition to [`Snapshot::header`]: coordinates, unit and beam of a FITS
-    /// image. An
-    /// attribute `dimensions` of 2 says that its cells are the pixels of one plane.
+    /// image. An attribute `dimensions` of 2 says that its cells are the pixels of one plane.
     fn attributes(&self) -> Vec<(String, Attribute)> {
         Vec::new()
     }
@@ -226,7 +226,8 @@ pub trait Snapshot: Send + Sync {
         None
     }
 
-    /// The place of the values of `field` in `piece` for messages, or of the particles for `None`: the file, if there is one.
+    /// The place of the values of `field` in `piece` for messages, or of the particles for `None`: the file,
+    /// if there is one.
     fn place_of(&self, piece: usize, field: Option<&str>) -> PathBuf {
         let what = field.unwrap_or("particles");
         format!("{what} of piece {} of {}", piece + 1, self.header().n_pieces).into()
@@ -267,8 +268,8 @@ pub trait Snapshot: Send + Sync {
         sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
     ) -> ReadResult<()>;
 
-    /// Streams a selection of the blocks of [`Snapshot::octs`], for several readers of one piece. Formats that can skip a
-    /// block without reading it do so; the others read all.
+    /// Streams a selection of the blocks of [`Snapshot::octs`], for several readers of one piece. Formats
+    /// that can skip a block without reading it do so; the others read all.
     ///
     /// # Errors
     /// As for [`Snapshot::octs`].
@@ -283,8 +284,8 @@ pub trait Snapshot: Send + Sync {
         self.octs(piece, fields, &mut |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) })
     }
 
-    /// Passes the value of `field` in each leaf of `piece` beyond the walls of the box to `sink`, with the side of the box
-    /// along each axis: -1, 0 or 1. Most formats have none.
+    /// Passes the value of `field` in each leaf of `piece` beyond the walls of the box to `sink`, with the
+    /// side of the box along each axis: -1, 0 or 1. Most formats have none.
     ///
     /// # Errors
     /// As for [`Snapshot::octs`].

@@ -17,7 +17,8 @@ pub(crate) struct SourceFile {
 }
 
 impl SourceFile {
-    /// Opens `path`. The reader of a piece holds one pass of the [limit](crate::open_files) for all its files.
+    /// Opens `path`. The reader of a piece holds one pass of the [limit](crate::open_files) for all its
+    /// files.
     ///
     /// # Errors
     /// Those of the system.

@@ -93,7 +93,8 @@ pub(crate) struct StoredArray {
     pub at: u64,
     /// Cells along each axis.
     pub size: [u32; 3],
-    /// The axes by the distance of neighbours in the file, the least first. Along `order[0]` numbers are contiguous.
+    /// The axes by the distance of neighbours in the file, the least first. Along `order[0]` numbers are
+    /// contiguous.
     pub order: [usize; 3],
     /// Numbers in the file between neighbours along each axis; 1 along `order[0]`.
     pub step: [u64; 3],

@@ -1,4 +1,5 @@
-//! Blocks of cells in tiles: parts that are read one after the other, so that no block need be in memory whole.
+//! Blocks of cells in tiles: parts that are read one after the other, so that no block need be in memory
+//! whole.
 
 /// The most cells of a tile, and along its fastest axis.
 const MOST: u32 = 1 << 15;
@@ -28,8 +29,8 @@ impl Tile {
     }
 }
 
-/// The tiles of a block of `size` cells whose lowest cell is at `corner` on the grid of its level. Only at the edges of the
-/// block they cut octs. Along the axis `order[0]` values lie closest in the file.
+/// The tiles of a block of `size` cells whose lowest cell is at `corner` on the grid of its level. Only at
+/// the edges of the block they cut octs. Along the axis `order[0]` values lie closest in the file.
 pub(crate) fn tiles(corner: [u32; 3], size: [u32; 3], order: [usize; 3]) -> impl Iterator<Item = Tile> {
     let mut longest = [2; 3];
     longest[order[0]] = size[order[0]].next_multiple_of(2).clamp(2, LONGEST);
@@ -46,7 +47,8 @@ pub(crate) fn tiles(corner: [u32; 3], size: [u32; 3], order: [usize; 3]) -> impl
     })
 }
 
-/// An axis in stretches of at most `longest` cells, an even number; all but the ends at even places of the grid.
+/// An axis in stretches of at most `longest` cells, an even number; all but the ends at even places of the
+/// grid.
 fn cuts(corner: u32, size: u32, longest: u32) -> Vec<[u32; 2]> {
     let mut cuts = Vec::new();
     let mut low = 0;

@@ -136,10 +136,11 @@ impl Geometry {
     }
 }
 
-/// The cells that a program owns: levels and integer positions, in any order. Immutable; clones share their memory.
+/// The cells that a program owns: levels and integer positions, in any order. Immutable; clones share their
+/// memory.
 ///
-/// Over several ranks each rank has the cells that it owns in the decomposition of the program, and none twice. An engine
-/// builds the mesh at the first call with these cells and keeps it for the next ones.
+/// Over several ranks each rank has the cells that it owns in the decomposition of the program, and none
+/// twice. An engine builds the mesh at the first call with these cells and keeps it for the next ones.
 ///
 /// Takes 13 bytes per leaf, or 14 bytes per oct.
 #[derive(Debug, Clone)]
@@ -149,16 +150,16 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Leaves: of each its level, and its position on the grid of that level. Coarser and finer leaves may touch at any
-    /// difference of levels.
+    /// Leaves: of each its level, and its position on the grid of that level. Coarser and finer leaves may
+    /// touch at any difference of levels.
     ///
     /// Leaves that are not denser than the density threshold may be left out. If a missing leaf touches a
     /// peak, refined positions use the threshold as its density.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] if the columns differ in length or hold other numbers than integers;
-    /// [`ErrorKind::InvalidCells`] if a leaf is outside the box or deeper than level 29. Leaves that overlap are found when
-    /// an engine builds the mesh.
+    /// [`ErrorKind::InvalidCells`] if a leaf is outside the box or deeper than level 29. Leaves that overlap
+    /// are found when an engine builds the mesh.
     pub fn from_leaves<'a>(
         geometry: Geometry,
         levels: impl Into<Column<'a>>,
@@ -170,11 +171,11 @@ impl Cells {
 
     /// Octs: blocks of 2x2x2 cells, as RAMSES keeps them. Each oct has the level of its cells (1 or more),
     /// its position on the grid of the level above, and a mask: bit c is set if cell c is split into an oct
-    /// of the next level. Cell c of an
-    /// oct is at `2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1)`. Over all ranks, octs are those of a whole octree.
+    /// of the next level. Cell c of an oct is at `2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1)`. Over all
+    /// ranks, octs are those of a whole octree.
     ///
-    /// Values and labels have eight entries per oct, in the order of c. Split cells have values as well; refined positions
-    /// use them.
+    /// Values and labels have eight entries per oct, in the order of c. Split cells have values as well;
+    /// refined positions use them.
     ///
     /// # Errors
     /// As [`Self::from_leaves`]. Octs that do not form an octree are found when an engine builds the mesh.
@@ -195,13 +196,13 @@ impl Cells {
         })
     }
 
-    /// Blocks of `size` leaves along each axis, as AMReX, Athena++ or Parthenon keep them. Of each block its level and the
-    /// position of its lowest cell on the grid of that level. Sizes and positions are even; levels are 1 or more.
+    /// Blocks of `size` leaves along each axis, as AMReX, Athena++ or Parthenon keep them. Of each block its
+    /// level and the position of its lowest cell on the grid of that level. Sizes and positions are even;
+    /// levels are 1 or more.
     ///
     /// Values and labels are stored block by block, with x fastest within a block. In `covered`, as long as
-    /// these, flags other than 0
-    /// mark cells that finer blocks replace: their values are not used, and they get no label. Cells are covered by
-    /// whole octs of 2x2x2. With an empty column, no cell is covered.
+    /// these, flags other than 0 mark cells that finer blocks replace: their values are not used, and they
+    /// get no label. Cells are covered by whole octs of 2x2x2. With an empty column, no cell is covered.
     ///
     /// # Errors
     /// As [`Self::from_leaves`].
@@ -254,7 +255,8 @@ impl Cells {
         Ok(Self { geometry: Arc::new(geometry), given: Arc::new(given) })
     }
 
-    /// The whole box as a grid of one level: an array with `coarse * 2^level` cells along each axis, x fastest. On one rank.
+    /// The whole box as a grid of one level: an array with `coarse * 2^level` cells along each axis, x
+    /// fastest. On one rank.
     ///
     /// # Errors
     /// When the geometry is not valid, or the level is 0 or too deep.

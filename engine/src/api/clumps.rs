@@ -25,8 +25,8 @@ use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
-/// The identifier of a clump, the same on all ranks: from 1 by falling density of the peaks. A halo has the identifier of its
-/// main clump.
+/// The identifier of a clump, the same on all ranks: from 1 by falling density of the peaks. A halo has the
+/// identifier of its main clump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct ClumpId(NonZeroU64);
@@ -43,8 +43,8 @@ impl ClumpId {
     }
 }
 
-/// The clump and the halo of each given cell. Over several ranks they come with the call. A rank alone looks them up when they
-/// are first asked for.
+/// The clump and the halo of each given cell. Over several ranks they come with the call. A rank alone looks
+/// them up when they are first asked for.
 #[derive(Debug, Default)]
 pub(crate) struct ClumpLabels {
     /// Of a rank alone.
@@ -84,8 +84,8 @@ impl ClumpLabels {
 
 /// Clumps and haloes of a field: a [`FoundCatalogue`] with labels, and new cuts of it.
 ///
-/// Owns itself: it stays when the engine goes on to other fields. Over several ranks each rank has the labels of its own
-/// cells and a range of the rows of each table.
+/// Owns itself: it stays when the engine goes on to other fields. Over several ranks each rank has the labels
+/// of its own cells and a range of the rows of each table.
 pub struct Clumps {
     pub(crate) catalogue: FoundCatalogue,
     pub(crate) structures: Structures,
@@ -133,11 +133,11 @@ impl DerefMut for Clumps {
 }
 
 impl Clumps {
-    /// The clump of each cell of this rank, in the order of the cells. `None` for cells in no clump: split cells, cells not
-    /// above the density threshold, and those of discarded patches.
+    /// The clump of each cell of this rank, in the order of the cells. `None` for cells in no clump: split
+    /// cells, cells not above the density threshold, and those of discarded patches.
     ///
-    /// Empty for an output on disk. [`PhewParams::with_cells`] lists its cells in a table. On a rank alone the first call looks
-    /// them up, for some nanoseconds and 8 bytes per cell.
+    /// Empty for an output on disk. [`PhewParams::with_cells`] lists its cells in a table. On a rank alone
+    /// the first call looks them up, for some nanoseconds and 8 bytes per cell.
     pub fn labels(&self) -> &[Option<ClumpId>] {
         let labels = &self.labels;
         labels.clump.get().map_or_else(|| self.shared().on_threads(|| labels.clump()), Vec::as_slice)
@@ -151,13 +151,14 @@ impl Clumps {
 
     /// The part of the box that the leaves of all ranks cover: 1 where none was left out.
     ///
-    /// Where it is less, there are gaps. They change nothing as long as all missing leaves are at or below the density
-    /// threshold; clumps end at others.
+    /// Where it is less, there are gaps. They change nothing as long as all missing leaves are at or below
+    /// the density threshold; clumps end at others.
     pub fn coverage(&self) -> f64 {
         self.coverage
     }
 
-    /// What a user should know about a result that is right but may surprise: one line each, the same on all ranks.
+    /// What a user should know about a result that is right but may surprise: one line each, the same on all
+    /// ranks.
     pub fn warnings(&self) -> Vec<String> {
         let Self { coverage, densest, peaks, params, .. } = self;
         let mut lines = Vec::new();
@@ -179,9 +180,9 @@ impl Clumps {
         lines
     }
 
-    /// Thresholds that no data are near, a line each with the range of the data: a density threshold below every cell, and a
-    /// relevance ratio below 1. They are among [`Self::warnings`]. Callers who leave out cells that are not above the threshold
-    /// hear nothing of the former.
+    /// Thresholds that no data are near, a line each with the range of the data: a density threshold below
+    /// every cell, and a relevance ratio below 1. They are among [`Self::warnings`]. Callers who leave out
+    /// cells that are not above the threshold hear nothing of the former.
     pub fn slips(&self) -> Vec<String> {
         let thresholds = self.params.thresholds();
         let density = thresholds.density * self.units.density;
@@ -237,9 +238,9 @@ impl Clumps {
         self.densest
     }
 
-    /// Collective: clumps and haloes under other thresholds, from the tree alone: as a call with these parameters finds them,
-    /// bit for bit. Costs a sort of the peaks. The tables of cells and particles are left out, and what
-    /// is bound.
+    /// Collective: clumps and haloes under other thresholds, from the tree alone: as a call with these
+    /// parameters finds them, bit for bit. Costs a sort of the peaks. The tables of cells and particles are
+    /// left out, and what is bound.
     ///
     /// # Errors
     /// When a parameter is not valid, or differs in what cannot change: density threshold and rules.

@@ -1,6 +1,7 @@
 //! How many threads does an engine use by default?
 //!
-//! The processors that this process may use, shared evenly with the other ranks of its host that may use them too:
+//! The processors that this process may use, shared evenly with the other ranks of its host that may use them
+//! too:
 //!
 //! ```text
 //!   host A   rank 0 bound to 0-7, rank 1 bound to 8-15     8 threads each

@@ -29,9 +29,9 @@ use std::sync::Arc;
 /// The state that calls share and later calls reuse: threads, the communicator, plans of tasks, the mesh of
 /// the last cells.
 ///
-/// One engine per rank. Over several ranks every call is collective: all ranks make it, in the same order, each with its own
-/// cells or particles. An error on one rank is the error of the call on all of them, and the engine can then
-/// be used again. It never prints, exits, aborts or reads the environment.
+/// One engine per rank. Over several ranks every call is collective: all ranks make it, in the same order,
+/// each with its own cells or particles. An error on one rank is the error of the call on all of them, and
+/// the engine can then be used again. It never prints, exits, aborts or reads the environment.
 ///
 /// It may be used from any thread, also from within a rayon pool. Calls of one engine wait for each other.
 pub struct Engine {
@@ -51,9 +51,8 @@ impl Engine {
     /// Collective: PHEW on cells.
     ///
     /// The mesh of the cells is built at the first call with them, and kept until a call with other cells.
-    /// Labels
-    /// and catalogue are the same bit for bit for any number of ranks and threads, and for any decomposition and order of
-    /// the cells. Takes about 80 bytes per test cell while it runs.
+    /// Labels and catalogue are the same bit for bit for any number of ranks and threads, and for any
+    /// decomposition and order of the cells. Takes about 80 bytes per test cell while it runs.
     ///
     /// # Errors
     /// When a parameter, a cell or a value is not valid; the message names the first one. When cells overlap
@@ -68,12 +67,13 @@ impl Engine {
         self.shared.call(|session| phew::find(session, cells, &fields, params))
     }
 
-    /// Collective: friends-of-friends groups. Labels and catalogue are the same bit for bit for any number of ranks and threads;
-    /// with IDs given, also for any decomposition of the particles. Takes about 100 bytes per particle while it runs.
+    /// Collective: friends-of-friends groups. Labels and catalogue are the same bit for bit for any number of
+    /// ranks and threads; with IDs given, also for any decomposition of the particles. Takes about 100 bytes
+    /// per particle while it runs.
     ///
     /// # Errors
-    /// When a parameter or a value is not valid, or an ID occurs twice. When the hook cancels, or a rank fails. All ranks
-    /// return the same error.
+    /// When a parameter or a value is not valid, or an ID occurs twice. When the hook cancels, or a rank
+    /// fails. All ranks return the same error.
     pub fn fof(&mut self, particles: &ParticleColumns, params: &FofParams) -> Result<FofGroups, Error> {
         self.shared.call(|session| groups::search(&session, particles, params))
     }
@@ -122,12 +122,12 @@ impl Engine {
         self.shared.call(|session| OpenParticles::open(&paths, defaults, session.comm))
     }
 
-    /// Collective: PHEW on a density of an output, as the command does it. Each rank reads a share of the files.
+    /// Collective: PHEW on a density of an output, as the command does it. Each rank reads a share of the
+    /// files.
     ///
     /// # Errors
     /// When a parameter is not valid, or the output lacks requested data. When a file cannot be read or a
-    /// value is not
-    /// valid. When the hook cancels, or a rank fails. All ranks return the same error.
+    /// value is not valid. When the hook cancels, or a rank fails. All ranks return the same error.
     pub fn phew_snapshot(
         &mut self,
         snapshot: &OpenSnapshot,
@@ -137,8 +137,8 @@ impl Engine {
         self.shared.call(|session| snapshots::phew(&session, snapshot, field, params))
     }
 
-    /// Collective: PHEW on the mesh that particles on disk make, as the command does it. Densities of `params` are in units of
-    /// the mean density.
+    /// Collective: PHEW on the mesh that particles on disk make, as the command does it. Densities of
+    /// `params` are in units of the mean density.
     ///
     /// # Errors
     /// As [`Self::phew_snapshot`].
@@ -151,8 +151,8 @@ impl Engine {
         self.shared.call(|session| snapshots::phew_particles(&session, particles, mesh, params))
     }
 
-    /// Collective: PHEW on the graph of particles on disk and their nearest neighbours, without a mesh, as the command does it.
-    /// Densities of `params` are in units of the mean density.
+    /// Collective: PHEW on the graph of particles on disk and their nearest neighbours, without a mesh, as
+    /// the command does it. Densities of `params` are in units of the mean density.
     ///
     /// # Errors
     /// As [`Self::phew_snapshot`]; when `params` requests something that needs cells, or when a particle and
@@ -166,8 +166,8 @@ impl Engine {
         self.shared.call(|session| snapshots::phew_graph(&session, particles, graph, params))
     }
 
-    /// Collective: voids of particles on disk, from the graph of nearest neighbours, as the command finds them. Takes about 500 bytes
-    /// per particle with 32 neighbours, which suit voids, while it runs.
+    /// Collective: voids of particles on disk, from the graph of nearest neighbours, as the command finds
+    /// them. Takes about 500 bytes per particle with 32 neighbours, which suit voids, while it runs.
     ///
     /// # Errors
     /// As [`Self::phew_graph`], and if a threshold is not a density, ratio or length.
@@ -180,12 +180,13 @@ impl Engine {
         self.shared.call(|session| voids::find(&session, particles, graph, params))
     }
 
-    /// Collective: friends-of-friends groups of particles on disk, as the command finds them. Each rank reads a share.
+    /// Collective: friends-of-friends groups of particles on disk, as the command finds them. Each rank reads
+    /// a share.
     ///
     /// # Errors
     /// When a parameter is not valid, or the input lacks requested data. When a file cannot be read, a value
-    /// is not
-    /// valid, or an ID occurs twice. When the hook cancels, or a rank fails. All ranks return the same error.
+    /// is not valid, or an ID occurs twice. When the hook cancels, or a rank fails. All ranks return the same
+    /// error.
     pub fn fof_particles(
         &mut self,
         particles: &OpenParticles,
@@ -203,8 +204,8 @@ impl Engine {
         trees::begin(&self.shared, params)
     }
 
-    /// Collective: work of the caller before a call, on the threads of the engine. All ranks return their value, or all return
-    /// the error of the lowest rank that has one.
+    /// Collective: work of the caller before a call, on the threads of the engine. All ranks return their
+    /// value, or all return the error of the lowest rank that has one.
     ///
     /// # Errors
     /// When a rank has an error, or fails.
@@ -212,8 +213,8 @@ impl Engine {
         self.shared.call(|_| work())
     }
 
-    /// Collective: ends the use of the communicator. Results that were found before can still be read, but not gathered,
-    /// written or cut again. Dropping an engine exchanges no messages.
+    /// Collective: ends the use of the communicator. Results that were found before can still be read, but
+    /// not gathered, written or cut again. Dropping an engine exchanges no messages.
     ///
     /// # Errors
     /// When another rank fails.
@@ -245,14 +246,15 @@ impl EngineBuilder {
     /// Number of threads, 1 or more. By default the processors that this process may use, divided by the
     /// ranks of its host that share them. It never changes a result.
     ///
-    /// Under MPI below `MPI_THREAD_SERIALIZED` the calling thread is one of them. All engines of that thread then share the
-    /// threads of the first one.
+    /// Under MPI below `MPI_THREAD_SERIALIZED` the calling thread is one of them. All engines of that thread
+    /// then share the threads of the first one.
     #[must_use]
     pub fn threads(self, n: usize) -> Self {
         Self { threads: Some(n), ..self }
     }
 
-    /// This engine is one rank of several: a thread of this process ([`Comm::threads`]), or a process of an MPI job.
+    /// This engine is one rank of several: a thread of this process ([`Comm::threads`]), or a process of an
+    /// MPI job.
     #[must_use]
     pub fn rank(self, rank: CommBuilder) -> Self {
         Self { rank: Some(rank), ..self }
@@ -260,7 +262,8 @@ impl EngineBuilder {
 
     /// This engine is one rank of a communicator of a host program under MPI, which is duplicated.
     ///
-    /// The engine neither initialises nor finalises MPI, nor ends the process. [`Engine::close`] frees the duplicate.
+    /// The engine neither initialises nor finalises MPI, nor ends the process. [`Engine::close`] frees the
+    /// duplicate.
     #[cfg(feature = "mpi")]
     #[must_use]
     pub fn guest_of(self, host: inselberg_comm::HostComm) -> Self {
@@ -268,8 +271,8 @@ impl EngineBuilder {
     }
 
     /// `hook` is called with the progress of every call, and ends it by [`ControlFlow::Break`]: the call then
-    /// returns
-    /// [`ErrorKind::Cancelled`] on all ranks, at the beginning of the next stage. It may be called from any thread, and must not use the engine.
+    /// returns [`ErrorKind::Cancelled`] on all ranks, at the beginning of the next stage. It may be called
+    /// from any thread, and must not use the engine.
     #[must_use]
     pub fn hook(self, hook: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
         Self { hook: Some(Arc::new(hook)), ..self }
@@ -278,8 +281,8 @@ impl EngineBuilder {
     /// The engine. Over several ranks collective.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for 0 threads; when the system has no threads left; when ranks cannot be reached. All
-    /// ranks return the same error once they have reached each other.
+    /// [`ErrorKind::InvalidArgument`] for 0 threads; when the system has no threads left; when ranks cannot
+    /// be reached. All ranks return the same error once they have reached each other.
     pub fn build(self) -> Result<Engine, Error> {
         let comm = self.rank.map_or_else(|| Ok(Comm::solo()), CommBuilder::build)?;
         let threads = guard::call(&comm, || {

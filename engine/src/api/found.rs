@@ -9,11 +9,11 @@ use inselberg_io::staging::Staged;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The catalogue that a call found. [`Clumps`](crate::Clumps), [`FofGroups`](crate::FofGroups) and [`Voids`](crate::Voids)
-/// are such catalogues, and have all its methods.
+/// The catalogue that a call found. [`Clumps`](crate::Clumps), [`FofGroups`](crate::FofGroups) and
+/// [`Voids`](crate::Voids) are such catalogues, and have all its methods.
 ///
-/// Owns itself: it stays when the engine goes on to other data. Over several ranks each rank has a range of the rows of each
-/// table.
+/// Owns itself: it stays when the engine goes on to other data. Over several ranks each rank has a range of
+/// the rows of each table.
 pub struct FoundCatalogue {
     shared: Arc<Shared>,
     part: CataloguePart,
@@ -61,11 +61,11 @@ impl FoundCatalogue {
         self.part.table(table).expect("every such catalogue has the table").n_rows
     }
 
-    /// The rows of a table that this rank has. Its columns have types, dimensions and descriptions. On a rank alone the whole
-    /// table.
+    /// The rows of a table that this rank has. Its columns have types, dimensions and descriptions. On a rank
+    /// alone the whole table.
     ///
-    /// Clumps have `clumps`, `haloes` and `tree` (one row per peak), groups have `Groups`, voids have `voids`, `zones` and `tree`;
-    /// `cells`, `particles` and `members` are there if asked for.
+    /// Clumps have `clumps`, `haloes` and `tree` (one row per peak), groups have `Groups`, voids have
+    /// `voids`, `zones` and `tree`; `cells`, `particles` and `members` are there if asked for.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.part.table(name).map(|part| &part.table)
     }
@@ -80,7 +80,8 @@ impl FoundCatalogue {
         &self.part.attributes
     }
 
-    /// Adds texts to the attributes, the same on all ranks: which command made the catalogue. For the command line.
+    /// Adds texts to the attributes, the same on all ranks: which command made the catalogue. For the command
+    /// line.
     #[doc(hidden)]
     pub fn add_attributes(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) {
         self.part.add_texts(texts);
@@ -103,8 +104,9 @@ impl FoundCatalogue {
         self.shared.gather(&CataloguePart { attributes: attributes.clone(), tables }, 0)
     }
 
-    /// Collective: writes the catalogue to a file, whole or not at all. Its ending chooses the format: `.csv`, or `.hdf5` where
-    /// the library is built with HDF5. All ranks name the same file; rank 0 writes it.
+    /// Collective: writes the catalogue to a file, whole or not at all. Its ending chooses the format:
+    /// `.csv`, or `.hdf5` where the library is built with HDF5. All ranks name the same file; rank 0 writes
+    /// it.
     ///
     /// # Errors
     /// When the file cannot be written, or a rank fails.
@@ -112,20 +114,22 @@ impl FoundCatalogue {
         self.shared.write(&self.part, path.as_ref())
     }
 
-    /// Collective: stages the catalogue; rank 0 gets the file. For the command line, whose files get their names together.
+    /// Collective: stages the catalogue; rank 0 gets the file. For the command line, whose files get their
+    /// names together.
     #[doc(hidden)]
     pub fn stage(&self, path: &Path) -> Result<Staged, Error> {
         self.shared.stage(&self.part, path)
     }
 
-    /// Collective: writes the properties in the layout of SOAP, which swiftsimio reads: to one file `.hdf5`, or to a folder if
-    /// the name has no ending. `particles` are those that the call ran on. If the catalogue lists members, the folder also
-    /// gets their memberships in the order of `particles`, where these are a snapshot by types and with identities. All ranks
-    /// name the same place; rank 0 holds the tables and writes.
+    /// Collective: writes the properties in the layout of SOAP, which swiftsimio reads: to one file `.hdf5`,
+    /// or to a folder if the name has no ending. `particles` are those that the call ran on. If the catalogue
+    /// lists members, the folder also gets their memberships in the order of `particles`, where these are a
+    /// snapshot by types and with identities. All ranks name the same place; rank 0 holds the tables and
+    /// writes.
     ///
     /// # Errors
-    /// When the catalogue has no properties of bound particles and no spheres, the library has no HDF5, a member is bound twice or
-    /// not among the particles, the place cannot be written, or a rank fails.
+    /// When the catalogue has no properties of bound particles and no spheres, the library has no HDF5, a
+    /// member is bound twice or not among the particles, the place cannot be written, or a rank fails.
     pub fn write_soap(
         &self,
         place: impl AsRef<Path>,
@@ -134,25 +138,26 @@ impl FoundCatalogue {
         self.shared.write_soap(&self.part, place.as_ref(), particles.map(OpenParticles::reader))
     }
 
-    /// The density of clumps or the mass of groups projected along z, on rank 0, where the parameters asked for it.
+    /// The density of clumps or the mass of groups projected along z, on rank 0, where the parameters asked
+    /// for it.
     pub fn projection(&self) -> Option<&Projection> {
         self.projection.as_ref()
     }
 
-    /// Collective: the mean density along the line of sight, of any region and along any axis: one map for each view on rank 0,
-    /// `None` on the others. The density of a mesh from particles is that of all its leaves. Of groups, a particle is a cube with
-    /// a side of half a linking length.
+    /// Collective: the mean density along the line of sight, of any region and along any axis: one map for
+    /// each view on rank 0, `None` on the others. The density of a mesh from particles is that of all its
+    /// leaves. Of groups, a particle is a cube with a side of half a linking length.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] unless the parameters kept what maps are made of, and for views that cannot be made. When a
-    /// rank fails.
+    /// [`ErrorKind::InvalidArgument`] unless the parameters kept what maps are made of, and for views that
+    /// cannot be made. When a rank fails.
     pub fn maps(&self, views: &[View]) -> Result<Option<Vec<DensityMap>>, Error> {
         let kept = self.kept()?;
         self.shared.maps(kept, views)
     }
 
-    /// The box of [`Self::maps`], and the side of the smallest leaf, or of the cube of a particle. The open box of groups is the
-    /// cube around all particles.
+    /// The box of [`Self::maps`], and the side of the smallest leaf, or of the cube of a particle. The open
+    /// box of groups is the cube around all particles.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] unless the parameters kept what maps are made of.

@@ -21,7 +21,8 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The identifier of a group, the same on all ranks: from 1 by falling number of members, then by the lowest ID of these.
+/// The identifier of a group, the same on all ranks: from 1 by falling number of members, then by the lowest
+/// ID of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct GroupId(NonZeroU64);
@@ -198,13 +199,14 @@ impl FofGroups {
         Self { catalogue, groups, labels: Vec::new(), linking_length, warnings, group_ids }
     }
 
-    /// The group of each particle of this rank, in the order of the particles; `None` for particles in no group. Empty for
-    /// particles on disk.
+    /// The group of each particle of this rank, in the order of the particles; `None` for particles in no
+    /// group. Empty for particles on disk.
     pub fn labels(&self) -> &[Option<GroupId>] {
         &self.labels
     }
 
-    /// What a user should know about a result that is right but may surprise: one line each, the same on all ranks.
+    /// What a user should know about a result that is right but may surprise: one line each, the same on all
+    /// ranks.
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
@@ -224,11 +226,12 @@ impl FofGroups {
         &self.groups
     }
 
-    /// Collective: writes the group of every particle of an output to a file, as [`FoundCatalogue::write`] writes the catalogue.
+    /// Collective: writes the group of every particle of an output to a file, as [`FoundCatalogue::write`]
+    /// writes the catalogue.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] unless [`FofParams::with_group_ids`] asked for them. When the file cannot be written, or a
-    /// rank fails.
+    /// [`ErrorKind::InvalidArgument`] unless [`FofParams::with_group_ids`] asked for them. When the file
+    /// cannot be written, or a rank fails.
     pub fn write_group_ids(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.shared().write(self.group_ids()?, path.as_ref())
     }

@@ -42,7 +42,8 @@ impl KeptMesh {
 }
 
 impl MeshCache {
-    /// Collective: the mesh of `cells` with these densities. Two exchanges if it is kept, and then it stays divided as it is.
+    /// Collective: the mesh of `cells` with these densities. Two exchanges if it is kept, and then it stays
+    /// divided as it is.
     ///
     /// # Errors
     /// When cells overlap or are no octree, and when another rank fails.

@@ -11,7 +11,8 @@ use inselberg_io::particles::{
 use inselberg_io::{FieldDefaults, InputFacts, Snapshot, collective, open_from, read_headers_with};
 use std::path::{Path, PathBuf};
 
-/// An output with cells on disk, such as the folder `output_00080` of RAMSES. Only its headers have been read.
+/// An output with cells on disk, such as the folder `output_00080` of RAMSES. Only its headers have been
+/// read.
 pub struct OpenSnapshot(Box<dyn Snapshot>);
 
 impl std::fmt::Debug for OpenSnapshot {

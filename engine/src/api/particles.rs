@@ -9,7 +9,8 @@ use crate::particles::{Ids, Masses, Positions};
 use inselberg_comm::Comm;
 use rayon::prelude::*;
 
-/// Particles, borrowed from the caller. Columns have one entry per particle, in any order and any decomposition over ranks.
+/// Particles, borrowed from the caller. Columns have one entry per particle, in any order and any
+/// decomposition over ranks.
 ///
 /// ```
 /// use inselberg::{Geometry, ParticleColumns};
@@ -29,8 +30,8 @@ pub struct ParticleColumns<'a> {
 }
 
 impl<'a> ParticleColumns<'a> {
-    /// Particles at these positions, in a box that is periodic along all axes or along none. The box starts at 0. Positions in
-    /// single precision stay so.
+    /// Particles at these positions, in a box that is periodic along all axes or along none. The box starts
+    /// at 0. Positions in single precision stay so.
     pub fn new(geometry: Geometry, positions: impl Into<VectorColumn<'a>>) -> Self {
         let position = positions.into();
         Self { geometry, position, id: None, mass: None, velocity: None, attached: None }

@@ -16,7 +16,8 @@ use inselberg_tasks::ThreadPool;
 use std::sync::Arc;
 
 impl Engine {
-    /// An engine of a program that owns its process: on the threads of `pool`, of which the calling thread is one.
+    /// An engine of a program that owns its process: on the threads of `pool`, of which the calling thread is
+    /// one.
     #[doc(hidden)]
     pub fn of_program(comm: Comm, pool: ThreadPool, observer: Arc<dyn Observer + Send + Sync>) -> Self {
         Self::of(ProcessOwner::Program { pool, observer }, comm)

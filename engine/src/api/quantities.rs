@@ -27,8 +27,8 @@ pub(crate) fn scale_of_cells(header: &Header, has_units: bool, rules: Rules) -> 
     InputScale { mass: scale.mass.filter(|_| rules == Rules::Paper), ..scale }
 }
 
-/// Collective: the units of particles, whose densities are in mean densities. The particles are read only if a value with
-/// a unit needs their own mean density, in code units.
+/// Collective: the units of particles, whose densities are in mean densities. The particles are read only if
+/// a value with a unit needs their own mean density, in code units.
 ///
 /// # Errors
 /// When the particles do not suit `mesh` or cannot be read, and when another rank fails.

@@ -38,7 +38,8 @@ pub(crate) enum ProcessOwner {
         /// The hook for the progress.
         hook: Option<Hook>,
     },
-    /// The command line, which ends all ranks after a failure: each rank gets its own error, and panics pass through.
+    /// The command line, which ends all ranks after a failure: each rank gets its own error, and panics pass
+    /// through.
     Program {
         /// The threads of the rank, of which the calling thread is one.
         pool: ThreadPool,
@@ -66,7 +67,8 @@ impl CallThreads {
         if level >= ThreadLevel::Serialized {
             return threads.build().map(Self::Pool).map_err(failed);
         }
-        // A thread joins one pool for good, so its threads must stay. Later engines of this thread use the same.
+        // A thread joins one pool for good, so its threads must stay. Later engines of this thread use the
+        // same.
         if rayon::current_thread_index().is_none() {
             std::mem::forget(threads.use_current_thread().build().map_err(failed)?);
         }

@@ -61,7 +61,8 @@ impl<'a> TreeObject<'a> {
     }
 }
 
-/// Objects that a program has found itself, in columns with one entry per object, and their members in columns of their own.
+/// Objects that a program has found itself, in columns with one entry per object, and their members in
+/// columns of their own.
 ///
 /// ```
 /// use inselberg::{Engine, Geometry, TreeColumns, TreeParams};
@@ -109,8 +110,8 @@ impl<'a> TreeColumns<'a> {
         }
     }
 
-    /// Sets the place of the first member of each object among all members, from 0. There may be members of no object in
-    /// between.
+    /// Sets the place of the first member of each object among all members, from 0. There may be members of
+    /// no object in between.
     #[must_use]
     pub fn offsets(self, first_members: impl Into<Column<'a>>) -> Self {
         Self { first_member: Some(first_members.into()), ..self }
@@ -122,8 +123,8 @@ impl<'a> TreeColumns<'a> {
         Self { member_type: Some(types.into()), ..self }
     }
 
-    /// Sets the object that contains each object; an object in no other one has its own identifier. By default no object
-    /// is in another one.
+    /// Sets the object that contains each object; an object in no other one has its own identifier. By
+    /// default no object is in another one.
     #[must_use]
     pub fn parents(self, parents: impl Into<Column<'a>>) -> Self {
         Self { parent: Some(parents.into()), ..self }
@@ -229,7 +230,8 @@ impl FlatObjects {
         flat.packed(first.as_deref())
     }
 
-    /// With the members of objects one after another. `first` are the places of the first ones, if they do not follow already.
+    /// With the members of objects one after another. `first` are the places of the first ones, if they do
+    /// not follow already.
     ///
     /// # Errors
     /// Objects have more or other members than there are.

@@ -15,8 +15,8 @@ use inselberg_io::staging::Staged;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A merger tree that grows output by output. Over several ranks each keeps the members whose identities belong to it, 16 bytes
-/// per dark matter or star member of the last output, and rank 0 keeps the history.
+/// A merger tree that grows output by output. Over several ranks each keeps the members whose identities
+/// belong to it, 16 bytes per dark matter or star member of the last output, and rank 0 keeps the history.
 ///
 /// ```
 /// use inselberg::{Engine, Geometry, TreeObject, TreeParams};
@@ -55,22 +55,23 @@ pub(crate) fn begin(shared: &Arc<Shared>, params: &TreeParams) -> Result<MergerT
 
 impl MergerTree {
     /// Collective: adds the catalogues in files, which may be in any order: they are sorted by their time.
-    /// They
-    /// are of `phew --unbind --with-members` or of `fof --properties bound --with-members`. Each rank reads a share of the
-    /// members.
+    /// They are of `phew --unbind --with-members` or of `fof --properties bound --with-members`. Each rank
+    /// reads a share of the members.
     ///
     /// Returns the order of the files, and on rank 0 the quantity by which they were sorted.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Read`] if a file cannot be read. [`crate::ErrorKind::InvalidArgument`] if one has no members, is of another run or
-    /// kind, is not later than the outputs so far, or lists a particle twice. All ranks return the same error.
+    /// [`crate::ErrorKind::Read`] if a file cannot be read. [`crate::ErrorKind::InvalidArgument`] if one has
+    /// no members, is of another run or kind, is not later than the outputs so far, or lists a particle
+    /// twice. All ranks return the same error.
     pub fn add_files(&mut self, paths: &[impl AsRef<Path>]) -> Result<SeriesOrder, Error> {
         let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
         let linker = &mut self.linker;
         self.shared.call(|session| Ok(linker.add_files(&paths, session.comm, session.executor.observer())?))
     }
 
-    /// Collective: adds clumps that were found with bound members ([`crate::BoundRequest`]) in an output with this number.
+    /// Collective: adds clumps that were found with bound members ([`crate::BoundRequest`]) in an output with
+    /// this number.
     ///
     /// # Errors
     /// As [`Self::add_files`].
@@ -86,8 +87,8 @@ impl MergerTree {
         self.add_part(groups.part(), number)
     }
 
-    /// Collective: adds an output with this number, whose objects a program has found itself. Each object is on one rank, with
-    /// all its members. `space` states its time, units and cosmology.
+    /// Collective: adds an output with this number, whose objects a program has found itself. Each object is
+    /// on one rank, with all its members. `space` states its time, units and cosmology.
     ///
     /// # Errors
     /// As [`Self::add_files`], and if an object has not as many types as members.
@@ -100,7 +101,8 @@ impl MergerTree {
         self.add_flat(number, space, || FlatObjects::of_objects(objects))
     }
 
-    /// Collective: as [`Self::add_objects`], with objects and members in columns. The members are copied once.
+    /// Collective: as [`Self::add_objects`], with objects and members in columns. The members are copied
+    /// once.
     ///
     /// # Errors
     /// As [`Self::add_files`], and if columns differ in length, or have invalid identifiers, numbers of
@@ -152,7 +154,8 @@ impl MergerTree {
         self.linker.n_outputs()
     }
 
-    /// Local: the tree so far as a catalogue with the tables `snapshots` and `nodes`; `None` on all ranks but rank 0.
+    /// Local: the tree so far as a catalogue with the tables `snapshots` and `nodes`; `None` on all ranks but
+    /// rank 0.
     pub fn catalogue(&self) -> Option<Catalogue> {
         self.linker.is_first().then(|| self.linker.catalogue())
     }

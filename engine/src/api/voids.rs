@@ -63,7 +63,8 @@ impl DerefMut for Voids {
 }
 
 impl Voids {
-    /// What a user should know about a result that is right but may surprise: one line each, the same on all ranks.
+    /// What a user should know about a result that is right but may surprise: one line each, the same on all
+    /// ranks.
     pub fn warnings(&self) -> Vec<String> {
         input_notes_of(self.attributes()).map(str::to_string).into_iter().collect()
     }

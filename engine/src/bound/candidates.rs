@@ -40,7 +40,8 @@ pub trait HaloMember: Pod + Send + Sync {
     /// Identifier of its halo.
     fn halo(&self) -> u64;
 
-    /// The order of the members of all haloes, in which those of a halo are adjacent. It does not depend on ranks.
+    /// The order of the members of all haloes, in which those of a halo are adjacent. It does not depend on
+    /// ranks.
     fn order(&self, other: &Self) -> Ordering;
 }
 
@@ -49,7 +50,8 @@ impl HaloMember for ClumpParticle {
         self.halo
     }
 
-    /// By halo, type and identity. Those that share all three are in the order of the bits of their positions and velocities.
+    /// By halo, type and identity. Those that share all three are in the order of the bits of their positions
+    /// and velocities.
     fn order(&self, other: &Self) -> Ordering {
         let place = |p: &Self| (p.position.map(f64::to_bits), p.velocity.map(f64::to_bits));
         self.name().cmp(&other.name()).then_with(|| place(self).cmp(&place(other)))

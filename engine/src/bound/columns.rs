@@ -1,7 +1,8 @@
-//! A property of bound particles, as a column of the table of clumps or groups. `chosen_columns` and `type_columns` list them.
+//! A property of bound particles, as a column of the table of clumps or groups. `chosen_columns` and
+//! `type_columns` list them.
 //!
-//! Definitions are those of `inselberg_kernels::bound::properties`, which follow SOAP. A matrix fills two columns: its diagonal
-//! xx, yy, zz, and xy, xz, yz.
+//! Definitions are those of `inselberg_kernels::bound::properties`, which follow SOAP. A matrix fills two
+//! columns: its diagonal xx, yy, zz, and xy, xz, yz.
 
 use inselberg_io::catalogue::{Dimension, TableColumn, Values};
 use inselberg_kernels::bound::properties::inertia::InertiaTensors;

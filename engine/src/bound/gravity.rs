@@ -3,8 +3,8 @@
 use inselberg_io::{Cosmology, NEWTON, Units};
 use inselberg_kernels::bound::Gravity;
 
-/// Gravity for positions, velocities and masses in code units. The code length is physical at the time of the output, so
-/// there is no expansion factor in it. Without a cosmology there is no expansion.
+/// Gravity for positions, velocities and masses in code units. The code length is physical at the time of the
+/// output, so there is no expansion factor in it. Without a cosmology there is no expansion.
 pub fn gravity(units: &Units, cosmology: Option<&Cosmology>) -> Gravity {
     let hubble = cosmology.map_or(0.0, Cosmology::hubble_rate);
     Gravity { g: NEWTON * units.density * units.time * units.time, hubble_flow: hubble * units.time }

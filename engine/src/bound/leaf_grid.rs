@@ -1,8 +1,7 @@
 //! The mass of leaves around a centre, as a profile of distances.
 //!
 //! A leaf much smaller than the sphere is a point at its centre. A larger one is cut into equal cubes. These
-//! are sorted by
-//! distance and joined to shells with equal mass, at the mean distance of their cubes:
+//! are sorted by distance and joined to shells with equal mass, at the mean distance of their cubes:
 //!
 //! ```text
 //!     . . . .  |                          4 x 4 x 4 cubes of a leaf: 8 shells of 8 cubes each
@@ -14,7 +13,8 @@
 use crate::bound::point_grid::{PointGrid, PointMass};
 use inselberg_kernels::geom::{Domain, cell_side};
 
-/// Cubes are no larger than this part of the radius of the search, as long as a leaf has no more than [`MOST_PARTS`] per axis.
+/// Cubes are no larger than this part of the radius of the search, as long as a leaf has no more than
+/// [`MOST_PARTS`] per axis.
 const LARGEST_PART: f64 = 1.0 / 32.0;
 /// Most cubes of a leaf along an axis.
 const MOST_PARTS: usize = 8;
@@ -31,8 +31,8 @@ impl LeafGrid {
         Self { side: cell_side(level), centres: PointGrid::new(leaves, domain) }
     }
 
-    /// Calls `visit` with distance and mass of each shell nearer to `centre` than `radius`, which is at most half of the
-    /// shortest periodic side.
+    /// Calls `visit` with distance and mass of each shell nearer to `centre` than `radius`, which is at most
+    /// half of the shortest periodic side.
     pub fn visit(&self, centre: [f64; 3], radius: f64, mut visit: impl FnMut(f64, f64)) {
         let n = n_parts(self.side, radius);
         if n == 1 {

@@ -19,8 +19,7 @@
 //!
 //! There are four exchanges, in addition to those of large haloes. A halo is whole on one rank, at 200 bytes
 //! per particle, unless it has more than a quarter of the share of a rank. Results do not depend on which
-//! ranks process it. The numerical part is in
-//! `inselberg_kernels::bound`.
+//! ranks process it. The numerical part is in `inselberg_kernels::bound`.
 //!
 //! This folder does not depend on how particles get their clumps, nor on inputs and files.
 

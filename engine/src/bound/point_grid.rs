@@ -67,13 +67,15 @@ impl PointGrid {
         (z * self.n + y) * self.n + x
     }
 
-    /// The cell of a coordinate along an axis, or the nearest one. A conversion of reals never leaves the integers.
+    /// The cell of a coordinate along an axis, or the nearest one. A conversion of reals never leaves the
+    /// integers.
     fn along(&self, axis: usize, x: f64) -> usize {
         (((x - self.low[axis]) / self.cell[axis]) as usize).min(self.n - 1)
     }
 
-    /// Calls `visit` with each point nearer to `centre` than `radius`, and the vector to it. A point has one image inside if
-    /// the radius is at most half of the shortest periodic side; a larger radius visits each image inside.
+    /// Calls `visit` with each point nearer to `centre` than `radius`, and the vector to it. A point has one
+    /// image inside if the radius is at most half of the shortest periodic side; a larger radius visits each
+    /// image inside.
     pub fn visit(&self, centre: [f64; 3], radius: f64, mut visit: impl FnMut(&PointMass, [f64; 3])) {
         let images: [Vec<(f64, RangeInclusive<usize>)>; 3] =
             std::array::from_fn(|axis| self.images(axis, centre[axis], radius));

@@ -39,7 +39,8 @@ params! {
         pub with_members: bool = false, "with_members" = flag("false").topic(Topic::Results);
         /// The types whose mass makes the potential of unbinding.
         ///
-        /// Types are gas, dark-matter, stars and other. Members of the other types are still tested against the potential.
+        /// Types are gas, dark-matter, stars and other. Members of the other types are still tested against
+        /// the potential.
         pub potential_from: SourceTypes = SourceTypes::ALL, "potential_from" = of_whole(
             ParamKind::Text("all|TYPE,..."),
             "all",
@@ -59,7 +60,8 @@ params! {
             "LENGTH|TYPE=LENGTH,...",
             "a length, 0 or more, or TYPE=LENGTH for gas, dark-matter, stars and other, separated by commas",
         ).topic(Topic::Properties).measured(Measure::LENGTH).example("dark-matter=0.004,stars=0.002");
-        /// Whether particles of one type and halo may share an ID. They are then told apart by position and velocity.
+        /// Whether particles of one type and halo may share an ID. They are then told apart by position and
+        /// velocity.
         pub allow_duplicate_ids: bool = false;
         /// Whether clumps have the properties of their gas cells, bound or not. Needs no unbinding.
         pub gas: bool = false;
@@ -88,11 +90,12 @@ params! {
         ).topic(Topic::Properties);
         /// Properties of bound members and of gas: words from basic, bound, so, all, gas.
         ///
-        /// basic: mass, centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by
-        /// type, dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density about haloes
-        /// (spherical overdensities). all: bound and so. These need `unbind`. gas, with or without `unbind`: thermal, turbulent,
-        /// magnetic and potential energy, velocity dispersion, virial parameters, half-mass radius, axis ratios and free-fall
-        /// time of the gas cells of each clump, bound or not. docs/haloes.md has the definitions.
+        /// basic: mass, centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also
+        /// masses and radii by type, dispersion, angular momenta, spins, inertia tensors. so: spheres of
+        /// given mean density about haloes (spherical overdensities). all: bound and so. These need `unbind`.
+        /// gas, with or without `unbind`: thermal, turbulent, magnetic and potential energy, velocity
+        /// dispersion, virial parameters, half-mass radius, axis ratios and free-fall time of the gas cells
+        /// of each clump, bound or not. docs/haloes.md has the definitions.
         "properties" = of_whole(
             ParamKind::Text("WORD,..."),
             "basic",
@@ -168,8 +171,8 @@ impl BoundRequest {
     }
 }
 
-/// Softening lengths of particles by type in code units, as in a Plummer sphere: the potential at distance 0 is
-/// -G m / length.
+/// Softening lengths of particles by type in code units, as in a Plummer sphere: the potential at distance 0
+/// is -G m / length.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SofteningLengths([Option<f64>; MemberType::ALL.len()]);
 
@@ -260,10 +263,12 @@ words!(CentralChoice { Heaviest = "heaviest", Densest = "densest" });
 /// A choice of properties of clumps or groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PropertyChoice {
-    /// Of the bound particles: mass, centres, velocity, energies, maximum circular velocity and half-mass radius.
+    /// Of the bound particles: mass, centres, velocity, energies, maximum circular velocity and half-mass
+    /// radius.
     #[default]
     Basic,
-    /// Of the bound particles also masses and radii by type, dispersion, angular momenta, spins and inertia tensors.
+    /// Of the bound particles also masses and radii by type, dispersion, angular momenta, spins and inertia
+    /// tensors.
     Bound,
     /// The basic ones, and spheres of given mean density about haloes or groups.
     Spheres,

@@ -1,4 +1,5 @@
-//! Spheres of given mean density about the centres of haloes, over all particles and gas cells, bound or not, of all ranks.
+//! Spheres of given mean density about the centres of haloes, over all particles and gas cells, bound or not,
+//! of all ranks.
 //!
 //! Each halo queries all ranks for the particles within a radius. If the mean density there is still above
 //! the lowest one, it queries again with twice the radius.
@@ -9,8 +10,8 @@
 //!                      within 0.2?  ->  ...                      the sphere ends at 0.13
 //! ```
 //!
-//! The points of a halo come to its rank. If they are too many for that, all ranks sort them together by radius, one slice per
-//! rank. The bits are the same.
+//! The points of a halo come to its rank. If they are too many for that, all ranks sort them together by
+//! radius, one slice per rank. The bits are the same.
 
 use crate::bound::leaf_grid::{LeafGrid, length};
 use crate::bound::point_grid::{PointGrid, PointMass};
@@ -61,7 +62,8 @@ pub struct SphereCentre {
 /// The mean densities at which spheres end, in code units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SphereDensities {
-    /// The mean densities of 200 times the critical and the mean density, 500 times the critical one, and Bryan & Norman's.
+    /// The mean densities of 200 times the critical and the mean density, 500 times the critical one, and
+    /// Bryan & Norman's.
     pub ends: [f64; N_DENSITIES],
     /// The density of uniform matter that no particle carries: neutrinos whose particles are weighted by the
     /// deviation from their mean.
@@ -135,8 +137,9 @@ impl<'a> Surroundings<'a> {
         Self { points: PointGrid::new(particles, space.domain), leaves, space }
     }
 
-    /// Collective: the spheres of the haloes of this rank. By the rules the points of some haloes are in slices. Two exchanges per
-    /// round, two rounds as a rule, and two more exchanges per halo with points in slices.
+    /// Collective: the spheres of the haloes of this rank. By the rules the points of some haloes are in
+    /// slices. Two exchanges per round, two rounds as a rule, and two more exchanges per halo with points in
+    /// slices.
     ///
     /// # Errors
     /// When another rank fails.
@@ -243,7 +246,8 @@ impl SphereRound<'_> {
         Ok(self.asked[here].iter().copied().zip(found).collect())
     }
 
-    /// Collective: the points for each query of this rank, from the points here for each query of all ranks. Two exchanges.
+    /// Collective: the points for each query of this rank, from the points here for each query of all ranks.
+    /// Two exchanges.
     fn bring_home(&self, near: Vec<Vec<ProfilePoint>>) -> Result<Vec<Vec<ProfilePoint>>, CommError> {
         let mut near = near.into_iter();
         let (mut counts, mut points) = (Vec::new(), Vec::new());

@@ -10,7 +10,8 @@ use crate::tables::column;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Dimension, PartTable, Table, TableColumn, Values};
 
-/// To the ranks with rows: clumps and haloes, the values of their properties in the same order, and the spheres of haloes.
+/// To the ranks with rows: clumps and haloes, the values of their properties in the same order, and the
+/// spheres of haloes.
 const CLUMPS: usize = 0;
 const VALUES: usize = 1;
 const HALOES: usize = 2;

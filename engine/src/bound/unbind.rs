@@ -217,8 +217,8 @@ impl Unbinder<'_> {
     }
 }
 
-/// The place of a clump among those of a halo, which ascend by identifier. A clump that is not listed counts as
-/// the main clump, which is the first.
+/// The place of a clump among those of a halo, which ascend by identifier. A clump that is not listed counts
+/// as the main clump, which is the first.
 fn place_of(clumps: &[HaloClump], id: u64) -> u32 {
     clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0) as u32
 }
@@ -312,8 +312,8 @@ impl HaloTask<'_> {
         }
     }
 
-    /// Unbinds the halo as a whole, with the members of all its clumps as candidates. `None` if it has only one
-    /// clump, or the rules have no such step.
+    /// Unbinds the halo as a whole, with the members of all its clumps as candidates. `None` if it has only
+    /// one clump, or the rules have no such step.
     fn unbind_whole(
         &self,
         members: &HaloMembers,

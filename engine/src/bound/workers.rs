@@ -1,5 +1,5 @@
-//! Haloes to ranks: each rank gets whole haloes, in ranges of their identifiers, with nearly equal work. Members of haloes that
-//! span ranks stay where they are.
+//! Haloes to ranks: each rank gets whole haloes, in ranges of their identifiers, with nearly equal work.
+//! Members of haloes that span ranks stay where they are.
 //!
 //! ```text
 //!   rank with particles      rank with the row of the halo           rank that works on it
@@ -45,8 +45,8 @@ impl<M: HaloMember> HaloWork<M> {
 }
 
 impl HaloWork<ClumpParticle> {
-    /// Local: checks that no particles of a halo share type and ID. The cloud particles of a sink in RAMSES share its ID, so
-    /// those of [`MemberType::Other`] may.
+    /// Local: checks that no particles of a halo share type and ID. The cloud particles of a sink in RAMSES
+    /// share its ID, so those of [`MemberType::Other`] may.
     ///
     /// # Errors
     /// Type and ID of the first two that share them.

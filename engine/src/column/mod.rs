@@ -12,8 +12,8 @@ use strided::Strided;
 
 /// One number per cell or particle, borrowed from the caller.
 ///
-/// From a slice of any of the [`NumberType`]s; with a stride ([`Self::strided`]); with several numbers per item
-/// ([`Self::with_parts`]); through an index list ([`Self::gathered`]).
+/// From a slice of any of the [`NumberType`]s; with a stride ([`Self::strided`]); with several numbers per
+/// item ([`Self::with_parts`]); through an index list ([`Self::gathered`]).
 ///
 /// ```
 /// use inselberg::{Column, NumberType};
@@ -137,8 +137,8 @@ impl<'a> Column<'a> {
         Self { values: Strided { bytes, kind, len, offset: 0, stride }, parts: None, order: None }
     }
 
-    /// `len` numbers in `bytes`: the first at byte `offset`, each `stride` bytes after the one before it. A stride may be
-    /// negative or zero.
+    /// `len` numbers in `bytes`: the first at byte `offset`, each `stride` bytes after the one before it. A
+    /// stride may be negative or zero.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] if a number lies outside `bytes`.
@@ -160,12 +160,12 @@ impl<'a> Column<'a> {
         Ok(Self { values, parts: None, order: None })
     }
 
-    /// Every number becomes the first of `n`, each `stride` bytes after the one before it: the axes of a vector, or the eight
-    /// cells of an oct. Number `i` of the new column is part `i % n` of item `i / n`.
+    /// Every number becomes the first of `n`, each `stride` bytes after the one before it: the axes of a
+    /// vector, or the eight cells of an oct. Number `i` of the new column is part `i % n` of item `i / n`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if a number lies outside the bytes of the column, if `n` is 0, or if the column has parts
-    /// or is gathered already.
+    /// [`ErrorKind::InvalidArgument`] if a number lies outside the bytes of the column, if `n` is 0, or if
+    /// the column has parts or is gathered already.
     pub fn with_parts(self, n: usize, stride: isize) -> Result<Self, Error> {
         let is_plain = self.parts.is_none() && self.order.is_none();
         if n == 0 || !is_plain || !self.values.fits(stride as i128 * (n as i128 - 1)) {
@@ -177,12 +177,12 @@ impl<'a> Column<'a> {
         Ok(Self { parts: (n > 1).then_some(Parts { n, stride }), ..self })
     }
 
-    /// The items of this column at the indices `order`, in that order. An item is one number, or all its parts. Indices count
-    /// from 0. Reads every index once.
+    /// The items of this column at the indices `order`, in that order. An item is one number, or all its
+    /// parts. Indices count from 0. Reads every index once.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if an index is not an integer or not that of an item, or if either column is gathered
-    /// already.
+    /// [`ErrorKind::InvalidArgument`] if an index is not an integer or not that of an item, or if either
+    /// column is gathered already.
     pub fn gathered(self, order: Column<'a>) -> Result<Self, Error> {
         self.gathered_from(0, order)
     }
@@ -280,7 +280,8 @@ impl<'a> Column<'a> {
         reals
     }
 
-    /// Writes number `i` to a part of `out[i]`, in parallel, where it is an integer of that type. Whether all are.
+    /// Writes number `i` to a part of `out[i]`, in parallel, where it is an integer of that type. Whether all
+    /// are.
     fn fill<T: TryFrom<i128>, U: Send>(&self, out: &mut [U], part: impl Fn(&mut U) -> &mut T + Sync) -> bool {
         match (self.parts, self.order) {
             (None, None) => self.values.fill(|i| self.values.start(i), out, part),
@@ -302,8 +303,8 @@ impl<'a> Column<'a> {
         Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
-    /// All numbers as identities of particles, which have 64 bits without a sign. A host that keeps them signed has those above
-    /// 2^63 as negative numbers, with the same bits.
+    /// All numbers as identities of particles, which have 64 bits without a sign. A host that keeps them
+    /// signed has those above 2^63 as negative numbers, with the same bits.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] with the first number that is no such integer; `what` names the column.
@@ -358,7 +359,8 @@ impl VectorColumn<'_> {
     /// All vectors, which must be of integers of this type.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if the axes differ in length, or with the first other vector; `what` names the vectors.
+    /// [`ErrorKind::InvalidArgument`] if the axes differ in length, or with the first other vector; `what`
+    /// names the vectors.
     pub(crate) fn to_integers<T: TryFrom<i128> + Pod + Send>(self, what: &str) -> Result<Vec<[T; 3]>, Error> {
         let mut vectors: Vec<[T; 3]> = crate::chunks::zeros(self.len(what)?);
         let mut axes = (0..3).zip(self.0);
@@ -411,7 +413,8 @@ mod tests {
         assert_eq!(uneven.len("positions").expect_err("uneven").kind(), ErrorKind::InvalidArgument);
     }
 
-    /// Four octs in an array of structs of 3 numbers per cell, as two lists of octs, which count from 1, pick them.
+    /// Four octs in an array of structs of 3 numbers per cell, as two lists of octs, which count from 1, pick
+    /// them.
     #[test]
     fn parts_and_lists_from_one_reach_the_right_numbers() {
         let numbers: Vec<i32> = (0..4 * 8 * 3).collect();

@@ -107,8 +107,8 @@ macro_rules! numbers {
                 }
             }
 
-            /// Writes the number at byte `start(i)` to a part of `out[i]`, in parallel, where it is an integer of that type.
-            /// Whether all are.
+            /// Writes the number at byte `start(i)` to a part of `out[i]`, in parallel, where it is an
+            /// integer of that type. Whether all are.
             pub fn fill<T: TryFrom<i128>, U: Send>(
                 &self,
                 start: impl Fn(usize) -> usize + Sync,

@@ -1,13 +1,14 @@
 //! What is the density of the particles of a snapshot on its mesh?
 //!
-//! In the flow: snapshot → **density** → segmentation (`phew`), for fields that are made of particles. Particles are
-//! deposited on an existing mesh, alone or with its gas. `particle_mesh` makes a mesh as well; `partition/deposit.rs`
-//! does the same over ranks and shares the quanta below.
+//! In the flow: snapshot → **density** → segmentation (`phew`), for fields that are made of particles.
+//! Particles are deposited on an existing mesh, alone or with its gas. `particle_mesh` makes a mesh as well;
+//! `partition/deposit.rs` does the same over ranks and shares the quanta below.
 //!
-//! This folder knows neither owners of cells nor test cells, except to read further fields of these (`read`) and the values that
-//! are imposed at walls (`walls`).
+//! This folder knows neither owners of cells nor test cells, except to read further fields of these (`read`)
+//! and the values that are imposed at walls (`walls`).
 //!
-//! Invariant: masses are added as integer multiples of a quantum, so a density does not depend on the order of particles.
+//! Invariant: masses are added as integer multiples of a quantum, so a density does not depend on the order
+//! of particles.
 
 pub mod read;
 pub mod walls;
@@ -93,7 +94,8 @@ impl Deposited {
     }
 }
 
-/// Which values the leaves of a field may have. Deposited particles and gas have mass, so their densities are never negative.
+/// Which values the leaves of a field may have. Deposited particles and gas have mass, so their densities are
+/// never negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafValues {
     /// Densities: finite, 0 or more.
@@ -184,7 +186,8 @@ pub(crate) fn read_point_masses(
 /// Adds the particles of a block that make a density; `side` is the side of the box.
 ///
 /// # Errors
-/// The index in the block of a particle whose mass is negative or not finite, or whose position is not finite.
+/// The index in the block of a particle whose mass is negative or not finite, or whose position is not
+/// finite.
 fn append_particles(
     particles: &mut PointMasses,
     block: &ParticleBlock,

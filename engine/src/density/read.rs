@@ -14,7 +14,8 @@ use inselberg_kernels::phew::test_cells::TestCells;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Reads the whole field, or makes it from the particles. For one rank. `values` holds for leaves of [`DensitySource::Cells`].
+/// Reads the whole field, or makes it from the particles. For one rank. `values` holds for leaves of
+/// [`DensitySource::Cells`].
 ///
 /// # Errors
 /// When a piece cannot be read, holds values that are not densities, or the octs are not an octree.
@@ -48,7 +49,8 @@ pub fn read_field(
 /// Local: reads every oct of a snapshot with the values of `field` (`None`: zeros), pieces in parallel.
 ///
 /// # Errors
-/// When a piece cannot be read, a leaf has a value that `values` does not allow, or the octs are not an octree.
+/// When a piece cannot be read, a leaf has a value that `values` does not allow, or the octs are not an
+/// octree.
 pub fn read_mesh(
     snapshot: &dyn Snapshot,
     field: Option<&str>,
@@ -96,8 +98,8 @@ fn read_piece(
     Ok(levels)
 }
 
-/// The first value that is not allowed, and the position of its cell. `allowed` holds for leaves; split cells may have any
-/// finite value.
+/// The first value that is not allowed, and the position of its cell. `allowed` holds for leaves; split cells
+/// may have any finite value.
 pub(crate) fn first_bad(
     block: &OctBlock,
     values: &[[f64; 8]],

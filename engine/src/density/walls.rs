@@ -12,8 +12,8 @@ type Extremes = [f64; 54];
 
 const NONE: Extremes = [f64::NEG_INFINITY; 54];
 
-/// Collective: the value imposed beyond each side of the box, on the sides where all leaves have the same value and
-/// `values` allows it. Each rank reads some of the pieces. One reduction.
+/// Collective: the value imposed beyond each side of the box, on the sides where all leaves have the same
+/// value and `values` allows it. Each rank reads some of the pieces. One reduction.
 ///
 /// # Errors
 /// When a piece cannot be read, or another rank fails.

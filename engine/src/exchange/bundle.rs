@@ -47,8 +47,8 @@ impl<const KINDS: usize> SendBuffers<KINDS> {
         self.0.is_empty()
     }
 
-    /// Collective: sends one message to each rank with records. Returns the bundles received, by ascending rank. Records for
-    /// this rank are not copied.
+    /// Collective: sends one message to each rank with records. Returns the bundles received, by ascending
+    /// rank. Records for this rank are not copied.
     ///
     /// # Errors
     /// When another rank fails.

@@ -3,9 +3,10 @@
 //! Each rank has items. A chain of pointers from an item ends at an item that points to itself, or
 //! leaves the rank at an *exit*. The exit holds the item on another rank at which the chain continues.
 //!
-//! A rank asks each item at which an exit of its own continues, and then only waits. Whoever has the item answers
-//! with the known part of its chain. If that is not the end, the question goes on to the item to which this part leads, in the same
-//! exchange. The known part of every chain doubles per exchange, since answers use the current state of the exits:
+//! A rank asks each item at which an exit of its own continues, and then only waits. Whoever has the item
+//! answers with the known part of its chain. If that is not the end, the question goes on to the item to
+//! which this part leads, in the same exchange. The known part of every chain doubles per exchange, since
+//! answers use the current state of the exits:
 //!
 //! ```text
 //! chain                     a -> b -> c -> d -> e -> f, one item per rank
@@ -51,7 +52,8 @@ pub trait Lead: Pod {
     fn target(&self) -> Target;
     /// Whether the chain ends there.
     fn is_end(&self) -> bool;
-    /// This part of a chain, continued by `next`, which begins at its target. Leads may keep something of the way.
+    /// This part of a chain, continued by `next`, which begins at its target. Leads may keep something of the
+    /// way.
     #[must_use]
     fn then(self, next: Self) -> Self {
         next
@@ -113,9 +115,9 @@ pub fn lead_of<L: Lead>(step: ChainStep<L>, exits: &[L]) -> L {
     }
 }
 
-/// Collective: makes every exit lead to the end of its chain. `follow` returns where the local part of the chain from an
-/// item of this rank ends. One exchange for the questions, and one per doubling: the logarithm of the number of ranks that the
-/// longest chain passes through. None if all exits lead to ends.
+/// Collective: makes every exit lead to the end of its chain. `follow` returns where the local part of the
+/// chain from an item of this rank ends. One exchange for the questions, and one per doubling: the logarithm
+/// of the number of ranks that the longest chain passes through. None if all exits lead to ends.
 ///
 /// # Errors
 /// When another rank fails.
@@ -186,8 +188,8 @@ fn open_targets<L: Lead>(exits: &[L]) -> Vec<Target> {
     targets
 }
 
-/// Collective: asks the owners of the given items, which ascend and are distinct, for the ends of their chains. Returns the questions to
-/// this rank.
+/// Collective: asks the owners of the given items, which ascend and are distinct, for the ends of their
+/// chains. Returns the questions to this rank.
 fn ask(comm: &Comm, targets: &[Target]) -> Result<Vec<Question>, CommError> {
     let rank = comm.rank().0;
     let questions: Vec<(Rank, Question)> = (0..)
@@ -200,7 +202,8 @@ fn ask(comm: &Comm, targets: &[Target]) -> Result<Vec<Question>, CommError> {
     Ok(received.into_iter().flat_map(|(_, questions)| questions).collect())
 }
 
-/// Collective: answers the questions by the leads of their items, and passes on those that are not at their ends.
+/// Collective: answers the questions by the leads of their items, and passes on those that are not at their
+/// ends.
 fn answer<L: Lead>(
     comm: &Comm,
     questions: Vec<Question>,

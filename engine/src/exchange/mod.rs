@@ -1,4 +1,5 @@
-//! Messages that the stages share: bundles of records, chains that cross ranks, questions over relays, and sums over ranks.
+//! Messages that the stages share: bundles of records, chains that cross ranks, questions over relays, and
+//! sums over ranks.
 //!
 //! This folder knows neither cells nor particles.
 
@@ -10,8 +11,8 @@ use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
 
-/// Collective: numbers items in the order of (level, Morton key), of which this rank has `counts[l]` on level `l`.
-/// Returns the number over all ranks of its first item of each level, and the count of all items.
+/// Collective: numbers items in the order of (level, Morton key), of which this rank has `counts[l]` on level
+/// `l`. Returns the number over all ranks of its first item of each level, and the count of all items.
 ///
 /// # Errors
 /// When another rank fails.
@@ -28,15 +29,15 @@ pub fn firsts_by_level(comm: &Comm, counts: &[u64]) -> Result<(Vec<u64>, u64), C
     Ok((firsts, coarser))
 }
 
-/// Records by destination. `of` returns destination and record of an item, and is called several times per item. Items of one
-/// destination must be adjacent.
+/// Records by destination. `of` returns destination and record of an item, and is called several times per
+/// item. Items of one destination must be adjacent.
 pub(crate) fn grouped<A, T>(items: &[A], of: impl Fn(&A) -> (Rank, T)) -> Vec<(Rank, Vec<T>)> {
     let groups = items.chunk_by(|a, b| of(a).0 == of(b).0);
     groups.map(|group| (of(&group[0]).0, group.iter().map(|item| of(item).1).collect())).collect()
 }
 
-/// Collective: the sum of the terms of all ranks, none of which exceeds `bound`. It does not depend on which rank holds
-/// which term.
+/// Collective: the sum of the terms of all ranks, none of which exceeds `bound`. It does not depend on which
+/// rank holds which term.
 ///
 /// # Errors
 /// When another rank fails.

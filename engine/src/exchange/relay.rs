@@ -1,7 +1,8 @@
 //! Questions to many ranks, and their answers, over relays in between.
 //!
-//! A rank that has something for all other ranks would send P messages. Over relays it sends about 2 √P. Groups of about √P
-//! consecutive ranks share the work: member m of each group passes on what its group has for the m-th part of all ranks.
+//! A rank that has something for all other ranks would send P messages. Over relays it sends about 2 √P.
+//! Groups of about √P consecutive ranks share the work: member m of each group passes on what its group has
+//! for the m-th part of all ranks.
 //!
 //! ```text
 //! nine ranks, groups of three       0 1 2 | 3 4 5 | 6 7 8
@@ -18,9 +19,10 @@ use inselberg_comm::{Comm, CommError, Rank};
 /// Up to so many ranks, all messages go straight to their destinations.
 const FEW: usize = 256;
 
-/// Collective: asks the rank `to(question)` each of the questions, and returns the answers in their order. `to` must be the
-/// same function on all ranks. `answer` gets all questions for this rank, and returns an answer to each in the same order; it
-/// may make collective calls. Two exchanges, on more than 256 ranks four.
+/// Collective: asks the rank `to(question)` each of the questions, and returns the answers in their order.
+/// `to` must be the same function on all ranks. `answer` gets all questions for this rank, and returns an
+/// answer to each in the same order; it may make collective calls. Two exchanges, on more than 256 ranks
+/// four.
 ///
 /// # Errors
 /// When another rank fails.

@@ -1,7 +1,7 @@
 //! What is a density field? A mesh and one value per cell, from octs or from leaves.
 //!
-//! In the flow: between the inputs (snapshots, particle meshes, cells of a simulation) and the segmentation (`phew`). This
-//! folder knows neither ranks nor files.
+//! In the flow: between the inputs (snapshots, particle meshes, cells of a simulation) and the segmentation
+//! (`phew`). This folder knows neither ranks nor files.
 
 pub mod test_cells;
 
@@ -19,7 +19,8 @@ use std::ops::Range;
 pub struct AmrField {
     /// The cells.
     pub mesh: Mesh,
-    /// Their densities; finite, and positive in test cells. Other leaves may be negative where persistence is a difference.
+    /// Their densities; finite, and positive in test cells. Other leaves may be negative where persistence is
+    /// a difference.
     pub rho: Vec<f64>,
 }
 
@@ -40,7 +41,8 @@ impl AmrField {
     /// Consumes and sorts the octs of each level. Costs about 12 bytes per leaf beside the input.
     ///
     /// # Errors
-    /// When the octs are not an octree: repeated, outside the box, or split without children. When memory does not suffice.
+    /// When the octs are not an octree: repeated, outside the box, or split without children. When memory
+    /// does not suffice.
     pub fn from_octs(domain: Domain, levels: Vec<LevelOcts>) -> Result<Self, MeshError> {
         let (octs, values): (Vec<_>, Vec<_>) =
             levels.into_iter().map(|octs| ((octs.position, octs.split), octs.values)).unzip();
@@ -53,9 +55,9 @@ impl AmrField {
         Ok(Self { mesh, rho: rho.into_flattened() })
     }
 
-    /// Leaves only, in any order: cell `i` has level `level[i]`, integer position `ijk[i]` on the grid of that level, and
-    /// density `rho[i]`. Leaves that cannot be test cells may be omitted. Levels of leaves that touch may differ by any
-    /// number.
+    /// Leaves only, in any order: cell `i` has level `level[i]`, integer position `ijk[i]` on the grid of
+    /// that level, and density `rho[i]`. Leaves that cannot be test cells may be omitted. Levels of leaves
+    /// that touch may differ by any number.
     ///
     /// # Errors
     /// When leaves repeat, overlap or lie outside the box.
@@ -74,8 +76,8 @@ impl AmrField {
     }
 }
 
-/// A whole octree from positions and splits of octs, `levels[l]` for cells of level `l`. Of each level the order in which its
-/// octs are in the mesh, by index.
+/// A whole octree from positions and splits of octs, `levels[l]` for cells of level `l`. Of each level the
+/// order in which its octs are in the mesh, by index.
 ///
 /// # Errors
 /// When the octs are not an octree.
@@ -114,8 +116,8 @@ pub(crate) fn leaf_mesh(
 /// Leaves of one task.
 const RUN: usize = 1 << 16;
 
-/// Sorted leaves of one level as octs. Leaves of an oct become one entry. A leaf that comes twice becomes a second entry, which
-/// the mesh refuses.
+/// Sorted leaves of one level as octs. Leaves of an oct become one entry. A leaf that comes twice becomes a
+/// second entry, which the mesh refuses.
 fn octs_of_leaves(order: &[u32], ijk: &[[u32; 3]]) -> SortedOcts {
     let oct = |i: usize| ijk[order[i] as usize].map(|x| x >> 1);
     // A run begins with the first leaf of an oct.
@@ -148,8 +150,8 @@ fn octs_of_run(order: &[u32], ijk: &[[u32; 3]]) -> SortedOcts {
     octs
 }
 
-/// A mesh of octs of eight leaves each, given by level and position in any order, and the index of each of its octs among
-/// them.
+/// A mesh of octs of eight leaves each, given by level and position in any order, and the index of each of
+/// its octs among them.
 ///
 /// # Errors
 /// When leaves repeat, overlap or lie outside the box.

@@ -1,4 +1,5 @@
-//! Which group does an attachable particle join? That of the nearest linkable particle within the linking length.
+//! Which group does an attachable particle join? That of the nearest linkable particle within the linking
+//! length.
 
 use super::borders::SortedWithGhosts;
 use super::components::{Components, NONE};
@@ -20,8 +21,8 @@ pub struct Attached {
     pub position: [f64; 3],
 }
 
-/// Collective: the groups that the `attachable` particles join, as indices into `known`. Appends groups of other ranks that
-/// have no own linkable members. Two exchanges.
+/// Collective: the groups that the `attachable` particles join, as indices into `known`. Appends groups of
+/// other ranks that have no own linkable members. Two exchanges.
 ///
 /// # Errors
 /// When another rank fails.

@@ -19,7 +19,8 @@ pub struct BlockOwners {
 const SAMPLE: usize = 1 << 16;
 
 impl BlockOwners {
-    /// Collective: ranks with about equal numbers of particles, by a sample. Ownership never changes a result.
+    /// Collective: ranks with about equal numbers of particles, by a sample. Ownership never changes a
+    /// result.
     ///
     /// # Errors
     /// When another rank fails.
@@ -47,7 +48,8 @@ impl BlockOwners {
         Rank(self.first.partition_point(|first| *first <= key) as u32)
     }
 
-    /// Replaces `ranks` by the ranks that own cells within the linking length of a cell, ascending, without `own`.
+    /// Replaces `ranks` by the ranks that own cells within the linking length of a cell, ascending, without
+    /// `own`.
     pub fn near(&self, grid: &SearchGrid, spot: Spot, own: Rank, ranks: &mut Vec<Rank>) {
         ranks.clear();
         let mut blocks = [[0; 3]; 3];

@@ -20,7 +20,8 @@ struct Ghost {
     root: u32,
 }
 
-/// Two components of two ranks that share a cell: the root on the owner of the cell, and the root where it is a ghost.
+/// Two components of two ranks that share a cell: the root on the owner of the cell, and the root where it is
+/// a ghost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 struct RootPair {
@@ -28,8 +29,8 @@ struct RootPair {
     on_ghost: u32,
 }
 
-/// The sorted particles of this rank: own ones, with indices below `n_own`, and ghosts. All particles of a cell are of the
-/// same kind, since ranks own whole blocks.
+/// The sorted particles of this rank: own ones, with indices below `n_own`, and ghosts. All particles of a
+/// cell are of the same kind, since ranks own whole blocks.
 pub struct SortedWithGhosts<'a, R> {
     /// The cells.
     pub frame: &'a SearchSpace,
@@ -65,8 +66,8 @@ impl<R: Record> SortedWithGhosts<'_, R> {
         cell.expect("ghosts are copies of particles in own cells")
     }
 
-    /// Collective: edges from own components to those of other ranks. `roots` has the root of each cell, and `counts` the
-    /// number of own particles of each root. Two exchanges; none on one rank.
+    /// Collective: edges from own components to those of other ranks. `roots` has the root of each cell, and
+    /// `counts` the number of own particles of each root. Two exchanges; none on one rank.
     ///
     /// # Errors
     /// When another rank fails.
@@ -102,8 +103,8 @@ impl<R: Record> SortedWithGhosts<'_, R> {
         Ok(edges)
     }
 
-    /// Collective: the groups of ghost `cells`, from their owners, in the order of the cells. `known` gives the group of an
-    /// own cell. Two exchanges; none on one rank.
+    /// Collective: the groups of ghost `cells`, from their owners, in the order of the cells. `known` gives
+    /// the group of an own cell. Two exchanges; none on one rank.
     ///
     /// # Errors
     /// When another rank fails.

@@ -121,8 +121,8 @@ fn positions(particles: &Particles, sides: Option<[f64; 3]>, spread: &Bounds) ->
 /// IDs that a rank sends per exchange.
 const CHUNK: usize = 1 << 22;
 
-/// Collective: checks that no ID occurs twice among the particles that take part. Each rank receives the IDs of one residue
-/// class. One exchange per 4 million particles of the fullest rank, none on one rank.
+/// Collective: checks that no ID occurs twice among the particles that take part. Each rank receives the IDs
+/// of one residue class. One exchange per 4 million particles of the fullest rank, none on one rank.
 ///
 /// # Errors
 /// When an ID occurs twice, and when another rank fails.

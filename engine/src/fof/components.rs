@@ -1,8 +1,9 @@
 //! Which components of one rank may be groups, and what are the sums over their cells?
 //!
-//! Threads process ranges of consecutive cells. Most components have their lowest cell (the root) in the range where they
-//! are summed; that range writes their values without sharing. The few that reach in from an earlier range are collected
-//! per range and added afterwards. An example with three ranges and one own particle per cell:
+//! Threads process ranges of consecutive cells. Most components have their lowest cell (the root) in the
+//! range where they are summed; that range writes their values without sharing. The few that reach in from an
+//! earlier range are collected per range and added afterwards. An example with three ranges and one own
+//! particle per cell:
 //!
 //! ```text
 //! cell                0  1  2  3  |  4  5  6  7  |  8  9
@@ -14,8 +15,9 @@
 //! of_cell             0  1  0  1  |  1  2  2  1  |  -  2
 //! ```
 //!
-//! Invariants: a root is the lowest cell of its component, so it lies in the same or an earlier range; `roots` ascend;
-//! the numbers of components whose roots are in range k are consecutive. The ranges never change a result.
+//! Invariants: a root is the lowest cell of its component, so it lies in the same or an earlier range;
+//! `roots` ascend; the numbers of components whose roots are in range k are consecutive. The ranges never
+//! change a result.
 
 use super::borders::SortedWithGhosts;
 use crate::chunks::carve;
@@ -85,8 +87,8 @@ impl<S> BoundaryValues<S> {
     }
 }
 
-/// The number of own particles in the component of each root, and 0 for cells that are not roots. `roots` has the root of
-/// each cell.
+/// The number of own particles in the component of each root, and 0 for cells that are not roots. `roots` has
+/// the root of each cell.
 pub fn count<R: Record>(border: &SortedWithGhosts<R>, parts: &CellRanges, roots: &[u32]) -> Vec<u32> {
     let mut counts: Vec<u32> = bytemuck::zeroed_vec(roots.len());
     let of_part = |(cells, counts): (&Range<u32>, &mut [u32])| {
@@ -120,15 +122,16 @@ pub struct Components {
 }
 
 impl Components {
-    /// The components for which `is_kept(root, own particles)`; those without own particles are never kept. `roots` has the
-    /// root of each cell, and `counts` is the result of [`count`].
+    /// The components for which `is_kept(root, own particles)`; those without own particles are never kept.
+    /// `roots` has the root of each cell, and `counts` is the result of [`count`].
     pub fn new(
         mut roots: Vec<u32>,
         mut counts: Vec<u32>,
         parts: CellRanges,
         is_kept: impl Fn(u32, u32) -> bool + Sync,
     ) -> Self {
-        // From here on, `counts` has the number of each kept root within its range, and `NONE` for all other cells.
+        // From here on, `counts` has the number of each kept root within its range, and `NONE` for all other
+        // cells.
         let number = |(cells, counts): (&Range<u32>, &mut [u32])| {
             let mut kept = Vec::new();
             for (cell, count) in cells.clone().zip(counts) {
@@ -163,8 +166,8 @@ impl Components {
         self.roots.len()
     }
 
-    /// One value per component, computed by all threads. `add` adds consecutive cells of a component, and `join` adds the
-    /// value of another range. Neither may depend on the order.
+    /// One value per component, computed by all threads. `add` adds consecutive cells of a component, and
+    /// `join` adds the value of another range. Neither may depend on the order.
     pub fn gather<S: Send + Sync + Copy>(
         &self,
         none: S,
@@ -189,7 +192,8 @@ impl Components {
         all
     }
 
-    /// Calls `each` with every component and runs of its consecutive cells, until all cells are done. By all threads.
+    /// Calls `each` with every component and runs of its consecutive cells, until all cells are done. By all
+    /// threads.
     pub fn each(&self, each: impl Fn(usize, Range<u32>) + Sync) {
         self.parts.0.par_iter().with_max_len(1).for_each(|cells| self.rows(cells, &each));
     }

@@ -23,8 +23,8 @@ pub struct FofConfig {
     pub linking: [bool; N_KINDS],
     /// Kinds that are attached (`attaching_types`).
     pub attaching: [bool; N_KINDS],
-    /// The mass in solar masses above which groups are seeded with a black hole (`black_hole_seed_halo_mass_Msun`); `None`:
-    /// no seeds (`seed_black_holes_enabled`).
+    /// The mass in solar masses above which groups are seeded with a black hole
+    /// (`black_hole_seed_halo_mass_Msun`); `None`: no seeds (`seed_black_holes_enabled`).
     pub seed_mass: Option<f64>,
     /// The group ID of particles without a group (`group_id_default`).
     pub id_default: u64,
@@ -44,13 +44,14 @@ pub struct FofConfig {
     pub with_ids: bool,
     /// The properties of groups.
     pub bound: BoundRequest,
-    /// The softening length of all particles for these, in the units of the positions; `None`: a part of the linking
-    /// length, see [`Self::softening`].
+    /// The softening length of all particles for these, in the units of the positions; `None`: a part of the
+    /// linking length, see [`Self::softening`].
     pub softening: Option<f64>,
 }
 
 impl FofConfig {
-    /// Dark matter alone links, in groups of at least `min_size`; everything else as in a plain search. Groups count from 1.
+    /// Dark matter alone links, in groups of at least `min_size`; everything else as in a plain search.
+    /// Groups count from 1.
     pub fn of_dark_matter(length: LinkingLength, min_size: u64) -> Self {
         let mut linking = [false; N_KINDS];
         linking[usize::from(DARK_MATTER)] = true;
@@ -78,8 +79,8 @@ impl FofConfig {
         self.bound.unbind || self.bound.properties.has_spheres()
     }
 
-    /// The softening length of each kind, and where it comes from: the given one, that of the input, or a fifth of the linking
-    /// length. For the usual ratio of 0.2 the last is a 25th of the mean separation.
+    /// The softening length of each kind, and where it comes from: the given one, that of the input, or a
+    /// fifth of the linking length. For the usual ratio of 0.2 the last is a 25th of the mean separation.
     pub fn softening(&self, about: &ParticleHeader, linking_length: f64) -> [(f64, &'static str); N_KINDS] {
         about.softening.map(|of_input| match (self.softening, of_input) {
             (Some(length), _) => (length, "given"),

@@ -10,14 +10,14 @@ use crate::particles::Bounds;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
 
-/// Collective: the groups of the particles of all ranks. The result is the same bit for bit for any number of ranks and
-/// threads and any distribution of the particles over ranks.
+/// Collective: the groups of the particles of all ranks. The result is the same bit for bit for any number of
+/// ranks and threads and any distribution of the particles over ranks.
 ///
 /// About linear in the particles. Takes at most 40 bytes per particle beside the input.
 ///
 /// # Errors
-/// When the rules or the particles are not valid, and when another rank fails. An error on one rank only must be passed on
-/// to the others by the caller ([`Comm::abort`]).
+/// When the rules or the particles are not valid, and when another rank fails. An error on one rank only must
+/// be passed on to the others by the caller ([`Comm::abort`]).
 pub fn find_groups(
     particles: Particles,
     rules: &LinkingRules,

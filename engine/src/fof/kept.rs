@@ -17,7 +17,8 @@ pub struct KeptParticles {
 }
 
 impl KeptParticles {
-    /// Collective: of particles that will be moved, as cubes of this side. An open box is the cube around all particles.
+    /// Collective: of particles that will be moved, as cubes of this side. An open box is the cube around all
+    /// particles.
     ///
     /// # Errors
     /// When another rank fails.

@@ -13,7 +13,8 @@ pub enum Labels {
 }
 
 impl Labels {
-    /// No group for `n` particles, for IDs up to `most`. The thread that sets a label touches its memory first.
+    /// No group for `n` particles, for IDs up to `most`. The thread that sets a label touches its memory
+    /// first.
     pub fn none(n: usize, most: u64) -> Self {
         if most <= u64::from(u32::MAX) {
             Self::Narrow(bytemuck::zeroed_vec(n))

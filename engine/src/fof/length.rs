@@ -11,7 +11,8 @@ use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader, Positions};
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
 
-/// Particles of more than so many times the least mass belong to a coarser level of a zoom, whose masses differ by 8.
+/// Particles of more than so many times the least mass belong to a coarser level of a zoom, whose masses
+/// differ by 8.
 const CLASS: f64 = 2.0;
 
 /// The masses of dark-matter particles on all ranks.
@@ -26,7 +27,8 @@ pub struct DarkMasses {
 }
 
 impl DarkMasses {
-    /// Collective: of the particles that all ranks read. They do not depend on how particles are distributed over ranks.
+    /// Collective: of the particles that all ranks read. They do not depend on how particles are distributed
+    /// over ranks.
     ///
     /// # Errors
     /// When another rank fails.
@@ -64,8 +66,8 @@ impl DarkMasses {
     }
 }
 
-/// Linking lengths of more mean separations join nearly all particles, and of fewer hardly any two. Lengths may be meant for a
-/// dense part of the box, ratios are not.
+/// Linking lengths of more mean separations join nearly all particles, and of fewer hardly any two. Lengths
+/// may be meant for a dense part of the box, ratios are not.
 const SENSIBLE_LENGTHS: RangeInclusive<f64> = 1e-3..=1.0;
 const SENSIBLE_RATIOS: RangeInclusive<f64> = 0.02..=1.0;
 /// The usual ones.
@@ -105,8 +107,8 @@ pub fn volume_of(sides: Option<[f64; 3]>, positions: &Positions, comm: &Comm) ->
 /// By how much the density of dark matter may differ from that of the cosmology.
 const MASS_MARGIN: f64 = 0.1;
 
-/// Where the dark matter that takes part is not that of the cosmology in the box, in one line: a ratio then refers to a separation that
-/// its particles may not have.
+/// Where the dark matter that takes part is not that of the cosmology in the box, in one line: a ratio then
+/// refers to a separation that its particles may not have.
 pub fn other_density(about: &ParticleHeader, config: &FofConfig, masses: &DarkMasses) -> Option<String> {
     let (matter, sides) = (about.matter?, about.sides?);
     let mean = if matter.has_gas { matter.dark? } else { matter.all };
@@ -123,10 +125,11 @@ pub fn other_density(about: &ParticleHeader, config: &FofConfig, masses: &DarkMa
 
 /// The linking length in the units of the positions.
 ///
-/// A ratio refers to the mean separation of dark-matter particles: the cube root of their mean mass over the mean density.
-/// That is the density of dark matter where there is gas, and of all matter otherwise. Without cosmology or masses, the
-/// mean separation is the cube root of the volume of the box over the number of dark-matter particles. Of several classes of
-/// mass the lightest counts. Of a subsample it is that of the particles in the input.
+/// A ratio refers to the mean separation of dark-matter particles: the cube root of their mean mass over the
+/// mean density. That is the density of dark matter where there is gas, and of all matter otherwise. Without
+/// cosmology or masses, the mean separation is the cube root of the volume of the box over the number of
+/// dark-matter particles. Of several classes of mass the lightest counts. Of a subsample it is that of the
+/// particles in the input.
 ///
 /// # Errors
 /// When the input does not have what a ratio needs.

@@ -1,7 +1,7 @@
 //! The search on the particles of one rank, and across the border to its neighbours.
 //!
-//! How a group on two ranks gets its root and its row. Each `o` is a cell with one particle; brackets mark ghosts. All
-//! four steps between neighbouring cells are links:
+//! How a group on two ranks gets its root and its row. Each `o` is a cell with one particle; brackets mark
+//! ghosts. All four steps between neighbouring cells are links:
 //!
 //! ```text
 //!              rank 0               |               rank 1
@@ -23,8 +23,9 @@
 //!               centre, and receives the greatest distances
 //! ```
 //!
-//! Invariants: ghosts make links but never count as members, so each particle counts once. The root of a component may be
-//! a ghost cell; it is only a name. A component with an edge has own particles, so it is kept whatever its size.
+//! Invariants: ghosts make links but never count as members, so each particle counts once. The root of a
+//! component may be a ghost cell; it is only a name. A component with an edge has own particles, so it is
+//! kept whatever its size.
 
 use super::attach::{Attached, attach};
 use super::block_owners::BlockOwners;
@@ -135,8 +136,8 @@ impl RankContext<'_> {
         Ok((groups, group_of))
     }
 
-    /// Collective: the components that may be groups. With it, ascending by number, those whose root is on another rank,
-    /// and the root.
+    /// Collective: the components that may be groups. With it, ascending by number, those whose root is on
+    /// another rank, and the root.
     fn components<R: Record>(
         &self,
         border: &SortedWithGhosts<R>,

@@ -1,9 +1,10 @@
 //! Which components of different ranks are one? No rank needs to know all of them.
 //!
-//! A node is a component of one rank, named by the rank and its lowest cell there. An edge connects two nodes of
-//! different ranks that share a particle. In each round, every node hooks to its lowest neighbour, if that is lower than
-//! itself. So pointers descend, and they end at nodes that are lower than all their neighbours; chains are followed by
-//! doubling. Then edges move to the ends of their nodes, and edges within one node are dropped.
+//! A node is a component of one rank, named by the rank and its lowest cell there. An edge connects two nodes
+//! of different ranks that share a particle. In each round, every node hooks to its lowest neighbour, if that
+//! is lower than itself. So pointers descend, and they end at nodes that are lower than all their neighbours;
+//! chains are followed by doubling. Then edges move to the ends of their nodes, and edges within one node are
+//! dropped.
 //!
 //! ```text
 //! edges      a - b   b - c   c - d      (a < b < c < d)
@@ -15,10 +16,11 @@
 //! hook       b -> a                     the end of c is found in the last pass: c -> b -> a
 //! ```
 //!
-//! A node with an edge hooks, or a neighbour hooks to it, or a neighbour hooks elsewhere. So each round joins nodes
-//! wherever an edge is left, and rounds are few.
+//! A node with an edge hooks, or a neighbour hooks to it, or a neighbour hooks elsewhere. So each round joins
+//! nodes wherever an edge is left, and rounds are few.
 //!
-//! Invariants: each edge is known at both ends; the ends of all edges are nodes of their ranks; pointers descend.
+//! Invariants: each edge is known at both ends; the ends of all edges are nodes of their ranks; pointers
+//! descend.
 
 use crate::exchange::chains::{Bare, ChainStep, RemoteIndex, resolve};
 use crate::exchange::grouped;
@@ -102,9 +104,9 @@ impl Nodes {
     }
 }
 
-/// Collective: the root of each component of this rank that has an edge, ascending by its lowest cell. All components that
-/// edges join have the same root. Each edge must be given at both ends. About log2 of the longest chain of nodes rounds, with
-/// three exchanges each, and one more per doubling.
+/// Collective: the root of each component of this rank that has an edge, ascending by its lowest cell. All
+/// components that edges join have the same root. Each edge must be given at both ends. About log2 of the
+/// longest chain of nodes rounds, with three exchanges each, and one more per doubling.
 ///
 /// # Errors
 /// When another rank fails.

@@ -27,8 +27,8 @@ pub struct ReturnRoutes {
 /// Columns of particles in messages.
 const COLUMNS: usize = 7;
 
-/// Collective: brings the particles that take part to the owners of their positions. One exchange per million particles of
-/// the fullest rank; none on one rank.
+/// Collective: brings the particles that take part to the owners of their positions. One exchange per million
+/// particles of the fullest rank; none on one rank.
 ///
 /// # Errors
 /// When another rank fails.
@@ -128,8 +128,8 @@ impl Particles {
     }
 }
 
-/// Collective: appends the linkable particles of other ranks that own particles may be linked to. Returns the IDs of these
-/// ghosts. One exchange.
+/// Collective: appends the linkable particles of other ranks that own particles may be linked to. Returns the
+/// IDs of these ghosts. One exchange.
 ///
 /// # Errors
 /// When another rank fails.
@@ -166,7 +166,8 @@ pub fn ghosts<T: Real>(
 }
 
 impl ReturnRoutes {
-    /// Collective: returns the groups of own particles to their readers. As many exchanges as brought the particles.
+    /// Collective: returns the groups of own particles to their readers. As many exchanges as brought the
+    /// particles.
     ///
     /// # Errors
     /// When another rank fails.

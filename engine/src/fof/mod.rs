@@ -1,9 +1,11 @@
-//! Which particles form friends-of-friends groups? Those that chains of links shorter than the linking length connect.
+//! Which particles form friends-of-friends groups? Those that chains of links shorter than the linking length
+//! connect.
 //!
-//! In the flow: particle input → **fof** → catalogue of groups. Each rank hands over the particles that it read. They move to
-//! the owners of their positions, are linked there, components are joined over ranks, and the group of every particle
-//! returns to its reader. `engine/src/fof/README.md` lists the exchanges and shows why the result does not depend on the
-//! number of ranks; `kernels/src/fof` links the particles of one rank.
+//! In the flow: particle input → **fof** → catalogue of groups. Each rank hands over the particles that it
+//! read. They move to the owners of their positions, are linked there, components are joined over ranks, and
+//! the group of every particle returns to its reader. `engine/src/fof/README.md` lists the exchanges and
+//! shows why the result does not depend on the number of ranks; `kernels/src/fof` links the particles of one
+//! rank.
 //!
 //! This folder does not know meshes, densities of cells or clumps, nor how tables are written to files.
 //!

@@ -13,8 +13,8 @@ fn pixels(n_particles: u64) -> usize {
     ((n_particles as f64 / 4.0).sqrt() as usize).next_power_of_two().clamp(64, 1024)
 }
 
-/// Collective: mass per area of all particles along z; on rank 0, and `None` elsewhere. Without a periodic box, of the
-/// square around all particles.
+/// Collective: mass per area of all particles along z; on rank 0, and `None` elsewhere. Without a periodic
+/// box, of the square around all particles.
 ///
 /// # Errors
 /// When another rank fails.

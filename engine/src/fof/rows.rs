@@ -1,5 +1,5 @@
-//! Which group does a component belong to, and which rank keeps the row of the group? Rows are spread evenly over
-//! ranks, in the order of the IDs.
+//! Which group does a component belong to, and which rank keeps the row of the group? Rows are spread evenly
+//! over ranks, in the order of the IDs.
 
 use super::sums::{Lowest, Members, Sums, compare};
 use super::{Groups, LinkingRules};
@@ -34,8 +34,8 @@ pub struct GroupRows {
     lowest: Vec<Lowest>,
 }
 
-/// The lowest member of a component. Sent to a root, `component` is the lowest cell of the root on the receiver; sent to be
-/// sorted, it is the number of the component on the sender.
+/// The lowest member of a component. Sent to a root, `component` is the lowest cell of the root on the
+/// receiver; sent to be sorted, it is the number of the component on the sender.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct ComponentLowest {
@@ -51,8 +51,9 @@ struct ComponentGroup {
     what: KnownGroup,
 }
 
-/// Collective: the group of each component of this rank. `lowest` has their lowest members, and `roots` their lowest cells,
-/// ascending. `joined` lists components, ascending, whose root is on another rank. Five exchanges.
+/// Collective: the group of each component of this rank. `lowest` has their lowest members, and `roots` their
+/// lowest cells, ascending. `joined` lists components, ascending, whose root is on another rank. Five
+/// exchanges.
 ///
 /// # Errors
 /// When another rank fails.
@@ -89,8 +90,8 @@ pub fn assign_groups(
     Ok((rows, known))
 }
 
-/// Collective: gives IDs to the roots with enough members, sorted over all ranks. Returns the rows that this rank keeps,
-/// and the groups of its own roots.
+/// Collective: gives IDs to the roots with enough members, sorted over all ranks. Returns the rows that this
+/// rank keeps, and the groups of its own roots.
 fn number(
     comm: &Comm,
     rules: &LinkingRules,
@@ -131,8 +132,9 @@ impl GroupRows {
         self.n_total
     }
 
-    /// Collective: adds up the sums of all ranks and completes the rows. `sums` belong to the groups `known`. `radius2`
-    /// returns, for centres of these groups, the squares of the greatest distances of own members. Three exchanges.
+    /// Collective: adds up the sums of all ranks and completes the rows. `sums` belong to the groups `known`.
+    /// `radius2` returns, for centres of these groups, the squares of the greatest distances of own members.
+    /// Three exchanges.
     ///
     /// # Errors
     /// When another rank fails.

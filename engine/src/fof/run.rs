@@ -67,13 +67,13 @@ pub fn check(about: &ParticleHeader, config: &FofConfig) -> Result<(), FofRunErr
     Ok(())
 }
 
-/// Collective: the friends-of-friends groups of the particles of an input. Catalogue and group IDs are the same bit for bit
-/// for any number of ranks and threads. Each rank reads a range of every species.
+/// Collective: the friends-of-friends groups of the particles of an input. Catalogue and group IDs are the
+/// same bit for bit for any number of ranks and threads. Each rank reads a range of every species.
 ///
 /// # Errors
-/// When the input cannot be read, has values that are not valid or one ID twice, lacks what the linking length needs, or
-/// has no particle that links; when another rank fails. An error on one rank only must be passed on to the others by the
-/// caller ([`Comm::abort`]).
+/// When the input cannot be read, has values that are not valid or one ID twice, lacks what the linking
+/// length needs, or has no particle that links; when another rank fails. An error on one rank only must be
+/// passed on to the others by the caller ([`Comm::abort`]).
 pub fn run_fof(
     input: &dyn ParticleInput,
     config: &FofConfig,

@@ -65,8 +65,8 @@ pub struct SlabRecords<R> {
     sizes: Vec<usize>,
 }
 
-/// The particles with the given role by slab; all particles if `roles` is `None`. Linear in the particles, whose positions
-/// are not needed afterwards.
+/// The particles with the given role by slab; all particles if `roles` is `None`. Linear in the particles,
+/// whose positions are not needed afterwards.
 pub fn scatter<T: Real>(
     frame: &SearchSpace,
     position: &[[T; 3]],
@@ -92,8 +92,8 @@ impl<R: Record> SlabRecords<R> {
         self.list(frame, executor, &counts)
     }
 
-    /// Lists rows, blocks and cells of all slabs, and joins the cells of each block. The slabs are sorted and have as many of
-    /// these as `counts` says. Linear in the particles.
+    /// Lists rows, blocks and cells of all slabs, and joins the cells of each block. The slabs are sorted and
+    /// have as many of these as `counts` says. Linear in the particles.
     fn list(self, frame: &SearchSpace, executor: &Executor, counts: &[SlabCounts]) -> Sorted<R> {
         let mut all = SlabCounts::default();
         counts.iter().for_each(|slab| all.add(*slab));

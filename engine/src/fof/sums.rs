@@ -9,7 +9,8 @@ use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
-/// The lowest member of a group, to which positions and velocities are relative, and the number of linkable members.
+/// The lowest member of a group, to which positions and velocities are relative, and the number of linkable
+/// members.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Lowest {
@@ -90,8 +91,8 @@ pub struct Quanta {
 }
 
 impl Quanta {
-    /// Collective: quanta for the particles of all ranks, `n` of them on this one, with offsets of at most `reach`. Two
-    /// reductions.
+    /// Collective: quanta for the particles of all ranks, `n` of them on this one, with offsets of at most
+    /// `reach`. Two reductions.
     ///
     /// # Errors
     /// When another rank fails.
@@ -130,8 +131,8 @@ pub struct Members<'a> {
     pub sides: [f64; 3],
 }
 
-/// The offset from `from` to the nearest image of `to` along one axis. Of two images at half a side, `to` itself counts;
-/// `Domain::displacement` takes the positive one.
+/// The offset from `from` to the nearest image of `to` along one axis. Of two images at half a side, `to`
+/// itself counts; `Domain::displacement` takes the positive one.
 #[inline(always)]
 fn offset(from: f64, to: f64, side: f64) -> f64 {
     let d = to - from;

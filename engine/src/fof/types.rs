@@ -15,8 +15,8 @@ pub enum Role {
     Ignored,
 }
 
-/// The particles that one rank read, in the order of the input, in any distribution over ranks. Columns have one entry per
-/// particle; all ranks have the same columns.
+/// The particles that one rank read, in the order of the input, in any distribution over ranks. Columns have
+/// one entry per particle; all ranks have the same columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Particles {
     /// Coordinates; with periodic sides from 0 to the side, both included.
@@ -82,8 +82,9 @@ pub struct LinkingRules {
     pub allow_duplicate_ids: bool,
 }
 
-/// The groups whose rows one rank keeps, by falling number of linkable members, then by the lowest ID of these. Rows continue
-/// from rank to rank. Units are those of the input. Members are linked and attached particles.
+/// The groups whose rows one rank keeps, by falling number of linkable members, then by the lowest ID of
+/// these. Rows continue from rank to rank. Units are those of the input. Members are linked and attached
+/// particles.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Groups {
     /// ID of row 0; the IDs of all ranks start at 1.
@@ -108,8 +109,8 @@ pub struct Groups {
     pub velocity: Option<Vec<[f64; 3]>>,
     /// Mass-weighted, one-dimensional rms velocity relative to the centre of mass; given if velocities are.
     pub dispersion: Option<Vec<f64>>,
-    /// ID of the densest gas particle, the lowest one among equals; 0 without gas. This and the next two columns are given
-    /// if gas densities are.
+    /// ID of the densest gas particle, the lowest one among equals; 0 without gas. This and the next two
+    /// columns are given if gas densities are.
     pub densest_gas_id: Option<Vec<u64>>,
     /// Its density; NaN where there is none.
     pub densest_gas_density: Option<Vec<f32>>,

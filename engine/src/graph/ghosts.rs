@@ -57,7 +57,8 @@ struct GhostCopy {
     place: u64,
 }
 
-/// Collective: the ghosts among which all neighbours of own particles on other ranks are. Two exchanges; none on a rank alone.
+/// Collective: the ghosts among which all neighbours of own particles on other ranks are. Two exchanges; none
+/// on a rank alone.
 ///
 /// # Errors
 /// When another rank fails.

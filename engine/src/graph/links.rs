@@ -1,7 +1,7 @@
 //! Test particles, and the links between those of different ranks.
 //!
-//! An own particle knows which particles are its neighbours, but not whose neighbour it is. So each rank tells the owners of
-//! its ghosts about its links to them, and both have ghosts of each other's ends.
+//! An own particle knows which particles are its neighbours, but not whose neighbour it is. So each rank
+//! tells the owners of its ghosts about its links to them, and both have ghosts of each other's ends.
 
 use super::GraphField;
 use super::ghosts::NearParticles;
@@ -170,7 +170,8 @@ struct CrossLinks {
 }
 
 impl CrossLinks {
-    /// Collective: tells the owners of ghosts about the `links` to them, and learns those to own particles. One exchange.
+    /// Collective: tells the owners of ghosts about the `links` to them, and learns those to own particles.
+    /// One exchange.
     fn exchange(
         own: &OwnParticles,
         near: &NearParticles,
@@ -257,7 +258,8 @@ impl TestPlaces {
         places
     }
 
-    /// The test particle with this origin; [`TestIdx::NONE`] for particles of other ranks that are not known here.
+    /// The test particle with this origin; [`TestIdx::NONE`] for particles of other ranks that are not known
+    /// here.
     fn of(&self, origin: RemoteIndex) -> TestIdx {
         if origin.rank == self.rank {
             return self.of_own[origin.index as usize];

@@ -1,7 +1,8 @@
 //! How does PHEW run on particles and their neighbours, without any mesh?
 //!
-//! In the flow: particle input → **graph** → segmentation (`phew::particle_graph`). `kernels/src/graph/mod.rs` defines neighbours,
-//! links and densities; `README.md` in this folder explains what crosses ranks.
+//! In the flow: particle input → **graph** → segmentation (`phew::particle_graph`).
+//! `kernels/src/graph/mod.rs` defines neighbours, links and densities; `README.md` in this folder explains
+//! what crosses ranks.
 //!
 //! | file | content |
 //! |---|---|
@@ -12,7 +13,8 @@
 //!
 //! This folder does not know peaks and clumps.
 //!
-//! Invariants: each particle has one owner, and the owner knows all its links. The result depends neither on ranks nor on threads.
+//! Invariants: each particle has one owner, and the owner knows all its links. The result depends neither on
+//! ranks nor on threads.
 
 mod ghosts;
 mod links;
@@ -34,7 +36,8 @@ use inselberg_kernels::graph::MOST_NEIGHBOURS;
 /// The quantity whose peaks are found, and the least value of a test particle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GraphField {
-    /// Density in code units. The threshold is in units of [`GraphUnits::threshold`]. Peaks are the densest places.
+    /// Density in code units. The threshold is in units of [`GraphUnits::threshold`]. Peaks are the densest
+    /// places.
     Density {
         /// Denser particles are test particles.
         threshold: f64,
@@ -108,14 +111,16 @@ pub struct ParticleGraph {
     pub greatest: f64,
 }
 
-/// Collective: the graph of the particles of an input, of those whose value of `field` is above its threshold.
+/// Collective: the graph of the particles of an input, of those whose value of `field` is above its
+/// threshold.
 ///
-/// Each rank reads a range of every species. Links and densities are the same bit for bit for any number of ranks and threads. Costs
-/// about 100 bytes per particle, and 4 bytes per neighbour of each test particle.
+/// Each rank reads a range of every species. Links and densities are the same bit for bit for any number of
+/// ranks and threads. Costs about 100 bytes per particle, and 4 bytes per neighbour of each test particle.
 ///
 /// # Errors
-/// When the input cannot be read, has positions or masses that are not valid, or does not suit `config`; when as many particles
-/// as a particle has neighbours share its place; when a particle without density has no specific volume; when another rank fails.
+/// When the input cannot be read, has positions or masses that are not valid, or does not suit `config`; when
+/// as many particles as a particle has neighbours share its place; when a particle without density has no
+/// specific volume; when another rank fails.
 pub fn build(
     input: &dyn ParticleInput,
     config: &ParticleGraphConfig,

@@ -41,7 +41,8 @@ pub struct NeighbourRun {
 /// Collective: neighbours and values. One exchange; none on a rank alone.
 ///
 /// # Errors
-/// When all neighbours of a particle are at its place, when a specific volume is infinite, or another rank fails.
+/// When all neighbours of a particle are at its place, when a specific volume is infinite, or another rank
+/// fails.
 pub fn find(
     own: &OwnParticles,
     near: &NearParticles,

@@ -27,7 +27,8 @@ pub struct GraphParticle {
 }
 
 impl GraphParticle {
-    /// The order of all particles: by key, then by identity. Those that share both are in the order of the bits of their positions.
+    /// The order of all particles: by key, then by identity. Those that share both are in the order of the
+    /// bits of their positions.
     pub fn order(&self, other: &Self) -> Ordering {
         let place = |p: &Self| (key_of(p.position), p.id, p.position.map(f64::to_bits));
         place(self).cmp(&place(other))
@@ -51,7 +52,8 @@ impl OwnParticles {
     /// Collective: the particles that this rank owns, of those that all ranks have read.
     ///
     /// # Errors
-    /// When there are too many for one rank, or a given density is not a positive number; when another rank fails.
+    /// When there are too many for one rank, or a given density is not a positive number; when another rank
+    /// fails.
     pub fn new(
         loaded: BoxParticles,
         units: GraphUnits,

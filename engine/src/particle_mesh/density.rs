@@ -33,8 +33,8 @@ struct LeavesOfRoot {
     densest: f64,
 }
 
-/// Collective: deposits all particles on the leaves, and repeats with a coarser quantum if the mass of a leaf of any rank
-/// overflows.
+/// Collective: deposits all particles on the leaves, and repeats with a coarser quantum if the mass of a leaf
+/// of any rank overflows.
 ///
 /// # Errors
 /// When another rank fails.
@@ -124,8 +124,8 @@ fn deposit_root<T: Real>(
     }
 }
 
-/// The leaves of a root: those above the threshold by level, all of them where they are kept, their number, and their
-/// greatest density.
+/// The leaves of a root: those above the threshold by level, all of them where they are kept, their number,
+/// and their greatest density.
 fn test_cells(deposits: &RootDeposits, particles: &RootParticles, masses: &LevelDeposit) -> LeavesOfRoot {
     let mut found = LeavesOfRoot::default();
     let volume = deposits.side.powi(3);

@@ -14,7 +14,8 @@ use inselberg_kernels::particle_mesh::TestLevel;
 use inselberg_kernels::sfc::position63;
 use rayon::prelude::*;
 
-/// Collective: the part of each rank. On one rank the test cells are copied in order; otherwise they are partitioned.
+/// Collective: the part of each rank. On one rank the test cells are copied in order; otherwise they are
+/// partitioned.
 ///
 /// # Errors
 /// When there are more cells than indices, or another rank fails.

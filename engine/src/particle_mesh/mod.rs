@@ -1,8 +1,9 @@
 //! How does PHEW run on particles without a mesh?
 //!
-//! In the flow: particle input → **particle mesh** → partition → segmentation (`phew`). A mesh is refined where particles
-//! are dense, their masses are deposited on it, and the leaves above the density threshold become test cells.
-//! `kernels/src/particle_mesh/mod.rs` defines the mesh; `engine/src/particle_mesh/README.md` explains what crosses ranks.
+//! In the flow: particle input → **particle mesh** → partition → segmentation (`phew`). A mesh is refined
+//! where particles are dense, their masses are deposited on it, and the leaves above the density threshold
+//! become test cells. `kernels/src/particle_mesh/mod.rs` defines the mesh;
+//! `engine/src/particle_mesh/README.md` explains what crosses ranks.
 //!
 //! | file | content |
 //! |---|---|
@@ -15,8 +16,8 @@
 //!
 //! This folder does not know peaks and clumps, and no gas: all particles are point masses.
 //!
-//! Invariants: leaves at or below the threshold do not outlive their root, unless all leaves are kept for maps; the result depends neither on ranks and
-//! threads nor on the level of the roots.
+//! Invariants: leaves at or below the threshold do not outlive their root, unless all leaves are kept for
+//! maps; the result depends neither on ranks and threads nor on the level of the roots.
 
 mod density;
 mod field;
@@ -78,12 +79,13 @@ pub struct MeshUse {
 /// Collective: the leaves denser than the threshold, of the mesh that the particles of an input make.
 /// The deposit conserves mass.
 ///
-/// Each rank reads a range of every species. Leaves and densities are the same bit for bit for any number of ranks and
-/// threads, and equal those of the whole mesh. Costs about 40 bytes per particle and 30 bytes per test cell.
+/// Each rank reads a range of every species. Leaves and densities are the same bit for bit for any number of
+/// ranks and threads, and equal those of the whole mesh. Costs about 40 bytes per particle and 30 bytes per
+/// test cell.
 ///
 /// # Errors
-/// When the input cannot be read, has positions or masses that are not valid, or does not suit `config`; when another rank
-/// fails.
+/// When the input cannot be read, has positions or masses that are not valid, or does not suit `config`; when
+/// another rank fails.
 pub fn grow(
     input: &dyn ParticleInput,
     config: &ParticleMeshConfig,

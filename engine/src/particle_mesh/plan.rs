@@ -21,8 +21,8 @@ const LEVELS_OF_ROOT: u8 = 7;
 pub struct ParticleMeshConfig {
     /// Cells with more particles than this are split; at least 1.
     pub m_refine: u64,
-    /// All cells of coarser levels than this are split: 2 to 12, and at most `level_max`. `None`: the deepest level with at
-    /// most as many cells as there are particles.
+    /// All cells of coarser levels than this are split: 2 to 12, and at most `level_max`. `None`: the deepest
+    /// level with at most as many cells as there are particles.
     pub level_min: Option<u8>,
     /// The level of the finest leaves: 2 to 20.
     pub level_max: u8,
@@ -51,7 +51,8 @@ pub struct RootDeposits {
     pub keep_leaves: bool,
 }
 
-/// The greatest number of cells per particle on the coarse level. Of more cells nearly all are empty, and cost time.
+/// The greatest number of cells per particle on the coarse level. Of more cells nearly all are empty, and
+/// cost time.
 const CELLS_OF_PARTICLE: u64 = 4096;
 /// A coarse level may always have this many cells: those of level 10.
 const CELLS_ALWAYS: u64 = 1 << 30;
@@ -85,8 +86,8 @@ pub fn shape(
     Ok(Shape { domain, root_level, level_min, level_max, m_refine: config.m_refine })
 }
 
-/// A lower bound of the bytes that one of `n_processes` processes needs for a mesh: particles before and after they are
-/// sorted, and the split cells of one root per worker.
+/// A lower bound of the bytes that one of `n_processes` processes needs for a mesh: particles before and
+/// after they are sorted, and the split cells of one root per worker.
 pub fn least_memory(
     config: &ParticleMeshConfig,
     plan: &BoxPlan,

@@ -43,8 +43,8 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Collective: runs with about equal numbers of particles, given the counts of this rank by root. Ownership never changes
-    /// a result.
+    /// Collective: runs with about equal numbers of particles, given the counts of this rank by root.
+    /// Ownership never changes a result.
     fn new(shape: &Shape, counts: &[u64], comm: &Comm) -> Result<Self, CommError> {
         let counts = comm.all_reduce_counts(counts, Reduce::Sum)?;
         let (all, n_ranks) = (counts.iter().sum::<u64>(), comm.n_ranks() as u64);
@@ -82,8 +82,8 @@ pub fn unit<T: Real>(side: f64, position: [T; 3]) -> [f64; 3] {
     T::place(position).map(|x| fold(x, side) / side)
 }
 
-/// Collective: brings particles to the owners of their roots. Positions become units of the box. One reduction, and an
-/// exchange per round.
+/// Collective: brings particles to the owners of their roots. Positions become units of the box. One
+/// reduction, and an exchange per round.
 ///
 /// # Errors
 /// When another rank fails.
@@ -170,8 +170,8 @@ fn scatter<T: Real>(
     Ok((first, sorted, mass))
 }
 
-/// Puts values into the ranges of their roots. `counts[part][root]` is the number of values of a part of `n_each` values.
-/// Parts in parallel.
+/// Puts values into the ranges of their roots. `counts[part][root]` is the number of values of a part of
+/// `n_each` values. Parts in parallel.
 fn put<V: Pod + Send + Sync>(
     to: &mut [V],
     counts: &[Vec<u32>],

@@ -20,7 +20,8 @@ const BLOCK: u64 = 1 << 16;
 /// Rows per piece, where the input can be read in pieces.
 const PIECE: u64 = 1 << 22;
 
-/// An input of particles as a snapshot without cells. It has the particles that make the mesh, brought into the box.
+/// An input of particles as a snapshot without cells. It has the particles that make the mesh, brought into
+/// the box.
 pub struct ParticleSnapshot {
     input: Arc<dyn ParticleInput>,
     plan: BoxPlan,
@@ -134,8 +135,8 @@ fn pieces(input: &dyn ParticleInput, taken: &TakenSpecies) -> Vec<(RowRange, u64
     pieces
 }
 
-/// The kinds that are dark matter in an input with these species: also 2, 3 and 5, where zooms have heavy particles. With gas or
-/// stars kind 5 is black holes.
+/// The kinds that are dark matter in an input with these species: also 2, 3 and 5, where zooms have heavy
+/// particles. With gas or stars kind 5 is black holes.
 fn dark_kinds(species: &[Species]) -> [bool; N_KINDS] {
     let has = |kind: u8| species.iter().any(|s| s.n > 0 && s.kind == Some(kind));
     let is_dark = |kind: u8| match kind {

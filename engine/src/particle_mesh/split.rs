@@ -112,7 +112,8 @@ pub fn split<T: Real>(
     Ok(SplitMesh { roots: levels, borders, foreign })
 }
 
-/// Sorts the particles of each root. Returns the cells that they cause to be split in that root and in others.
+/// Sorts the particles of each root. Returns the cells that they cause to be split in that root and in
+/// others.
 fn sort<T: Real>(shape: &Shape, roots: &mut Roots<T>, executor: &Executor) -> (Vec<SplitLevels>, Vec<Spill>) {
     let (sizes, side) = (roots.sizes(), roots.side);
     let positions = carve(&mut roots.position, sizes.iter().copied());
@@ -175,10 +176,12 @@ fn take_spills(shape: &Shape, root: u64, levels: &mut SplitLevels) -> Vec<Spill>
     spills
 }
 
-/// Split cells by root, own particles that reach own roots, and own particles that reach roots of other ranks.
+/// Split cells by root, own particles that reach own roots, and own particles that reach roots of other
+/// ranks.
 type Finished = (Vec<SplitLevels>, Vec<BorderParticle>, Vec<RemoteParticle>);
 
-/// Unites the split cells of each root with those that other roots cause, and finds the particles that reach other roots.
+/// Unites the split cells of each root with those that other roots cause, and finds the particles that reach
+/// other roots.
 fn finish<T: Real>(
     shape: &Shape,
     roots: &Roots<T>,

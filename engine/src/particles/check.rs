@@ -7,7 +7,8 @@ use inselberg_kernels::simd::are_within;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Checks that all values are finite, all masses in a range, and every particle is in the box or at most one side outside.
+/// Checks that all values are finite, all masses in a range, and every particle is in the box or at most one
+/// side outside.
 ///
 /// # Errors
 /// The first particle with a problem.
@@ -24,8 +25,8 @@ pub fn check(
     check_each(input, ranges, |i| problem(columns, i, masses, sides))
 }
 
-/// Checks that every particle of a kind that counts has a mass above 0, where masses were read and are valid. Clouds of sinks may have none:
-/// rows of an input whose rows have kinds of their own.
+/// Checks that every particle of a kind that counts has a mass above 0, where masses were read and are valid.
+/// Clouds of sinks may have none: rows of an input whose rows have kinds of their own.
 ///
 /// # Errors
 /// The first particle without a mass.
@@ -86,7 +87,8 @@ fn all_within<T: Copy + Into<f64> + Sync, const D: usize>(rows: &[[T; D]], range
     rows.par_chunks(RUN).all(|run| are_within(run, ranges))
 }
 
-/// Checks each particle of consecutive ranges. `problem(i)` returns what is wrong with particle i, and what was expected.
+/// Checks each particle of consecutive ranges. `problem(i)` returns what is wrong with particle i, and what
+/// was expected.
 ///
 /// # Errors
 /// The first particle with a problem, with its place in the input.
@@ -134,8 +136,8 @@ fn problem(
         .map(|v| (format!("velocity {v:?}"), "finite numbers".into()))
 }
 
-/// Brings particles that are outside a periodic box into it. Coordinates equal to a side stay: both ends are allowed here,
-/// unlike in `kernels::geom::fold`.
+/// Brings particles that are outside a periodic box into it. Coordinates equal to a side stay: both ends are
+/// allowed here, unlike in `kernels::geom::fold`.
 pub fn wrap(position: &mut Positions, sides: [f64; 3]) {
     let wrapped = |x: f64, side: f64| match x {
         x if x < 0.0 => x + side,

@@ -44,8 +44,9 @@ impl Masses {
         Ok(if lightest == heaviest { Self::Same(heaviest) } else { self })
     }
 
-    /// Collective: sum, least and greatest of the masses of all ranks; `own` is the number of particles of this rank, and there
-    /// is at least one on some rank. The result does not depend on how particles are distributed over ranks.
+    /// Collective: sum, least and greatest of the masses of all ranks; `own` is the number of particles of
+    /// this rank, and there is at least one on some rank. The result does not depend on how particles are
+    /// distributed over ranks.
     ///
     /// # Errors
     /// When another rank fails.
@@ -75,7 +76,8 @@ impl Masses {
     }
 }
 
-/// Particle IDs. No ID occurs twice among the particles of all ranks that take part, unless the rules allow it.
+/// Particle IDs. No ID occurs twice among the particles of all ranks that take part, unless the rules allow
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ids {
     /// Places in the input: particle i has this number + i. Ranks have disjoint ranges.

@@ -24,8 +24,9 @@ impl std::fmt::Display for DensityUnit {
     }
 }
 
-/// The mean density that is the unit of thresholds for particles, in code units: that of all matter where the input states a cosmology and
-/// its units, else `of_particles`. Particles of some types, or of a zoom, have another mean than the matter.
+/// The mean density that is the unit of thresholds for particles, in code units: that of all matter where the
+/// input states a cosmology and its units, else `of_particles`. Particles of some types, or of a zoom, have
+/// another mean than the matter.
 pub fn threshold_unit(about: &ParticleHeader, of_particles: f64) -> (f64, DensityUnit) {
     let is_guess = about.assumed_units.iter().any(|name| name != "velocity");
     match about.matter.map(|matter| matter.all).filter(|mean| !is_guess && mean.is_finite() && *mean > 0.0) {

@@ -24,15 +24,16 @@ pub struct BoxPlan {
     pub side: f64,
     /// Whether it wraps around.
     pub periodic: bool,
-    /// Whether it does although nothing in the input says so. A mesh fills a cube, and particles of a run in an open box may lie
-    /// outside of it.
+    /// Whether it does although nothing in the input says so. A mesh fills a cube, and particles of a run in
+    /// an open box may lie outside of it.
     pub boundary_is_assumed: bool,
     /// The mass of every particle, if they are all equal.
     pub mass: Option<f64>,
 }
 
 impl BoxPlan {
-    /// Of the particles of these kinds in a box; `given` is its side, for inputs that do not give it. Local; reads no particle.
+    /// Of the particles of these kinds in a box; `given` is its side, for inputs that do not give it. Local;
+    /// reads no particle.
     ///
     /// # Errors
     /// When the input has no such particles, no box or no masses.
@@ -107,8 +108,8 @@ impl BoxParticles {
     /// Local: reads the rows of this rank, with the further columns that are wanted, and checks each.
     ///
     /// # Errors
-    /// When a file contradicts its header, a value is not finite, a particle is outside the box or has no mass, or memory does not
-    /// suffice.
+    /// When a file contradicts its header, a value is not finite, a particle is outside the box or has no
+    /// mass, or memory does not suffice.
     pub fn read(
         input: &dyn ParticleInput,
         plan: &BoxPlan,

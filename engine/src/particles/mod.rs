@@ -1,8 +1,8 @@
 //! Which particles of an input does a rank read, and what are they?
 //!
-//! In the flow: particle input → **particles** → groups (`fof`), mesh (`particle_mesh`), graph (`graph`) and unbinding (`bound`).
-//! Each rank reads a range of the rows of every species that takes part. Every row is checked; a message about one names its
-//! place in the input.
+//! In the flow: particle input → **particles** → groups (`fof`), mesh (`particle_mesh`), graph (`graph`) and
+//! unbinding (`bound`). Each rank reads a range of the rows of every species that takes part. Every row is
+//! checked; a message about one names its place in the input.
 //!
 //! | file | content |
 //! |---|---|

@@ -37,7 +37,8 @@ pub fn n_rows(ranges: &[RowRange]) -> u64 {
     ranges.iter().map(RowRange::n).sum()
 }
 
-/// Local: appends the rows of all ranges to the requested columns, in blocks of the size that the input prefers.
+/// Local: appends the rows of all ranges to the requested columns, in blocks of the size that the input
+/// prefers.
 ///
 /// # Errors
 /// When the input cannot be read, or memory does not suffice.

@@ -9,8 +9,8 @@ use inselberg_io::particles::{KIND_NAMES, MissingMasses, ParticleHeader, Species
 pub struct TakenSpecies {
     /// Indices into [`ParticleHeader::species`], ascending.
     pub list: Vec<usize>,
-    /// What is added to the identities that the input gives, for each of these species. A species without any has the places of
-    /// its rows as identities: 0 is the first row of the first species. For others it is 0.
+    /// What is added to the identities that the input gives, for each of these species. A species without any
+    /// has the places of its rows as identities: 0 is the first row of the first species. For others it is 0.
     pub first_ids: Vec<u64>,
     /// Whether species mix kinds, so that the kind of each particle is read.
     pub is_mixed: bool,
@@ -19,7 +19,8 @@ pub struct TakenSpecies {
 }
 
 impl TakenSpecies {
-    /// These species. `n_before` rows of others, which also have their places as identities, are before theirs.
+    /// These species. `n_before` rows of others, which also have their places as identities, are before
+    /// theirs.
     pub fn new(about: &ParticleHeader, list: Vec<usize>, mut n_before: u64) -> Self {
         let those = || list.iter().map(|species| &about.species[*species]);
         let first_id = |species: &Species| {

@@ -25,7 +25,8 @@ pub(super) enum CellSet {
     Octree,
     /// The same with all its levels, for callers that need split cells.
     WholeOctree,
-    /// Leaves alone, with all that are denser than this. They are checked, and may differ by any number of levels.
+    /// Leaves alone, with all that are denser than this. They are checked, and may differ by any number of
+    /// levels.
     Leaves(f64),
     /// The same, of an octree that is known to be sound and graded. Nothing is checked.
     GradedLeaves(f64),
@@ -37,8 +38,8 @@ impl CellSet {
     }
 }
 
-/// Collective: the part of a rank from its own cells, sorted by level and Morton key. Bit l of `levels` is set if any
-/// rank has cells of level l. One exchange.
+/// Collective: the part of a rank from its own cells, sorted by level and Morton key. Bit l of `levels` is
+/// set if any rank has cells of level l. One exchange.
 ///
 /// # Errors
 /// When the cells are not an octree, or overlap, on the rank that finds it, or another rank fails.
@@ -95,8 +96,8 @@ fn check_octree(mesh: &Mesh, own: &[u64], levels: u32, comm: &Comm) -> Result<bo
     Ok(on_all(runs.into_par_iter().all(|supers| mesh.check_part_graded(supers, own)), comm)?)
 }
 
-/// Collective: checks that no own leaf is inside another. Whether all leaves are graded. A leaf that contains or touches an
-/// own leaf is here, its own or a ghost.
+/// Collective: checks that no own leaf is inside another. Whether all leaves are graded. A leaf that contains
+/// or touches an own leaf is here, its own or a ghost.
 fn check_leaves(mesh: &Mesh, own: &[u64], comm: &Comm) -> Result<bool, RunError> {
     let runs = chunks(mesh.supers().len(), 64);
     runs.par_iter().try_for_each(|supers| mesh.check_part_leaves(supers.clone(), own))?;
@@ -115,8 +116,8 @@ fn check_count(n_cells: usize) -> Result<(), MeshError> {
     }
 }
 
-/// Names the first cell of an oct that occurs twice. Inputs give whole octs, so all its cells occur twice, perhaps on
-/// several ranks; the message is then the same on each.
+/// Names the first cell of an oct that occurs twice. Inputs give whole octs, so all its cells occur twice,
+/// perhaps on several ranks; the message is then the same on each.
 fn of_oct(problem: MeshError) -> MeshError {
     match problem {
         MeshError::Twice(level, position) => MeshError::Twice(level, position.map(|x| x & !1)),
@@ -124,7 +125,8 @@ fn of_oct(problem: MeshError) -> MeshError {
     }
 }
 
-/// Collective: sends the cells that other ranks need. Returns those received, by rank and then by (level, Morton key).
+/// Collective: sends the cells that other ranks need. Returns those received, by rank and then by (level,
+/// Morton key).
 fn fetch(
     own: &[OwnLevel],
     needed: &OctMessages<Needed>,
@@ -196,8 +198,8 @@ fn merge(own: Vec<OwnLevel>, received: &[(Rank, Vec<OctRecord>)], n_cells: usize
 }
 
 impl MergedCells {
-    /// Adds the cells of a level, which come after `n_before` others, and writes their densities to the beginning of `rho`. Returns
-    /// their number.
+    /// Adds the cells of a level, which come after `n_before` others, and writes their densities to the
+    /// beginning of `rho`. Returns their number.
     fn add_level(
         &mut self,
         level: u8,
@@ -233,7 +235,8 @@ impl MergedCells {
     }
 }
 
-/// The octs of a level as they come: the own ones, sorted, then those received. Several may be parts of one oct.
+/// The octs of a level as they come: the own ones, sorted, then those received. Several may be parts of one
+/// oct.
 struct OctParts<'a> {
     own: &'a [OctRecord],
     received: Vec<&'a OctRecord>,
@@ -273,8 +276,8 @@ impl OctParts<'_> {
         runs
     }
 
-    /// Calls `each` with every oct of a run, and with the parts that form it. Each of these has a cell, and they share none. So
-    /// they are at most eight.
+    /// Calls `each` with every oct of a run, and with the parts that form it. Each of these has a cell, and
+    /// they share none. So they are at most eight.
     fn for_each_oct(&self, run: &[u32], mut each: impl FnMut(&OctRecord, &[u32])) {
         let mut left = run;
         while let Some((first, others)) = left.split_first() {
@@ -298,7 +301,8 @@ struct MergedLevel {
 }
 
 impl MergedLevel {
-    /// From parts of octs, whose cells begin at the cell `first`. Writes the densities to the beginning of `rho`.
+    /// From parts of octs, whose cells begin at the cell `first`. Writes the densities to the beginning of
+    /// `rho`.
     fn new(parts: &OctParts, first: u32, rho: &mut [f64]) -> Self {
         let order = parts.order();
         let runs = parts.runs(&order);

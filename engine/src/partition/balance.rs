@@ -6,16 +6,16 @@ use super::splits::Splits;
 use super::weights::Weights;
 use inselberg_comm::{Comm, CommError, Reduce};
 
-/// Work per leaf, and additional work per test cell: to segment a test cell takes about twice as long as to bring a leaf
-/// to its owner and its neighbours.
+/// Work per leaf, and additional work per test cell: to segment a test cell takes about twice as long as to
+/// bring a leaf to its owner and its neighbours.
 const WORK: [u32; 2] = [1, 2];
 /// The part of the mean work by which a rank may deviate, so that regions are compact.
 const SLACK: f64 = 0.1;
 /// No slack: shares as even as octs allow.
 const EVEN: f64 = 0.0;
 
-/// Collective: splits of the leaves that ranks hold. `levels` has bit l set where any rank has cells of level l; leaves
-/// denser than `threshold` are test cells. Costs what [`Splits::by_weight`] does, and nothing on a
+/// Collective: splits of the leaves that ranks hold. `levels` has bit l set where any rank has cells of level
+/// l; leaves denser than `threshold` are test cells. Costs what [`Splits::by_weight`] does, and nothing on a
 /// rank alone.
 ///
 /// # Errors

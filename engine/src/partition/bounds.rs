@@ -2,13 +2,13 @@
 //!
 //! Two ways give the same result:
 //!
-//! * [`by_digits`] counts the keys below candidate bounds. No key moves, but the counts of all bounds cross the tree of
-//!   ranks once per digit.
-//! * [`KeyPart`] brings the keys into one part per rank first, by a sample; then each rank finds the bounds in its part.
-//!   It serves where bounds are many and keys are few, or where the keys move in any case.
+//! * [`by_digits`] counts the keys below candidate bounds. No key moves, but the counts of all bounds cross
+//!   the tree of ranks once per digit.
+//! * [`KeyPart`] brings the keys into one part per rank first, by a sample; then each rank finds the bounds
+//!   in its part. It serves where bounds are many and keys are few, or where the keys move in any case.
 //!
-//! A worked example. Three ranks share nine keys of weight 1, so two bounds are wanted: one with at most 9 · 1/3 = 3 keys
-//! below it, one with at most 6:
+//! A worked example. Three ranks share nine keys of weight 1, so two bounds are wanted: one with at most 9 ·
+//! 1/3 = 3 keys below it, one with at most 6:
 //!
 //! ```text
 //! sorted keys     0   3   5 | 8   9  12 | 14  20  21
@@ -17,8 +17,9 @@
 //! owner             rank 0  |  rank 1   |   rank 2
 //! ```
 //!
-//! By digits of 4 bits, the greatest key 21 = 0x15 has two digits. The high digit of both bounds is 0, since 7 keys lie
-//! below 0x10, more than 3 and more than 6. For the low digit, the counts below the candidates 0x01 to 0x0f are
+//! By digits of 4 bits, the greatest key 21 = 0x15 has two digits. The high digit of both bounds is 0, since
+//! 7 keys lie below 0x10, more than 3 and more than 6. For the low digit, the counts below the candidates
+//! 0x01 to 0x0f are
 //!
 //! ```text
 //! candidate   1  2  3  4  5  6  7  8  9  a  b  c  d  e  f
@@ -29,8 +30,8 @@
 //!
 //! so the bounds are 0x08 = 8 and 0x0e = 14.
 //!
-//! Invariants: bounds ascend; each bound is one of the keys; below bound i lies at most the wanted weight, and below the
-//! next greater key lies more.
+//! Invariants: bounds ascend; each bound is one of the keys; below bound i lies at most the wanted weight,
+//! and below the next greater key lies more.
 
 use super::key_part::KeyPart;
 use inselberg_comm::{Comm, CommError, Reduce};
@@ -38,9 +39,10 @@ use inselberg_comm::{Comm, CommError, Reduce};
 /// Up to so many ranks, bounds are always found digit by digit.
 const FEW: usize = 65;
 
-/// Collective: the first key of each rank but rank 0, so that all ranks get the same number of keys, to within one.
-/// `keys` are those of this rank, sorted. Without any key on any rank, all bounds are `u128::MAX`. The result depends
-/// only on all keys together. One reduction per digit of the keys, or the calls of `KeyPart::gather`.
+/// Collective: the first key of each rank but rank 0, so that all ranks get the same number of keys, to
+/// within one. `keys` are those of this rank, sorted. Without any key on any rank, all bounds are
+/// `u128::MAX`. The result depends only on all keys together. One reduction per digit of the keys, or the
+/// calls of `KeyPart::gather`.
 ///
 /// # Errors
 /// When another rank fails.
@@ -48,7 +50,8 @@ pub fn bounds(comm: &Comm, keys: &[u128]) -> Result<Vec<u128>, CommError> {
     equal_parts(comm, keys, are_light)
 }
 
-/// Collective: [`bounds`] for callers that move the keys afterwards. On many ranks it exchanges all keys, in few calls.
+/// Collective: [`bounds`] for callers that move the keys afterwards. On many ranks it exchanges all keys, in
+/// few calls.
 ///
 /// # Errors
 /// When another rank fails.
@@ -88,8 +91,8 @@ fn by_parts(
     comm.all_gather(&found.into_iter().map(|(_, key)| key).collect::<Vec<_>>())
 }
 
-/// Bits of a bound that are found per reduction. Each further bit doubles the bytes of a reduction. With few bounds its
-/// latency dominates, with many bounds its bytes do.
+/// Bits of a bound that are found per reduction. Each further bit doubles the bytes of a reduction. With few
+/// bounds its latency dominates, with many bounds its bytes do.
 fn digit(n_bounds: usize) -> u32 {
     match n_bounds {
         0..=64 => 4,
@@ -98,9 +101,9 @@ fn digit(n_bounds: usize) -> u32 {
     }
 }
 
-/// Collective: for each of the weights `wanted`, the greatest of all keys with at most that weight below it. `keys` are
-/// those of this rank, sorted; the first n of them weigh `weight_of(n)`. `wanted` is the same on all ranks, and each
-/// weight is less than that of all keys.
+/// Collective: for each of the weights `wanted`, the greatest of all keys with at most that weight below it.
+/// `keys` are those of this rank, sorted; the first n of them weigh `weight_of(n)`. `wanted` is the same on
+/// all ranks, and each weight is less than that of all keys.
 ///
 /// All bounds are found together, with 15, 3 or 1 counts per bound in each reduction.
 ///

@@ -7,8 +7,8 @@
 //!                                       rank 1 sends: to 0 [d]                     receives: from 0 [b, c]
 //! ```
 //!
-//! Sender and receiver keep these lists, in the same order, as long as the mesh. A step with new values is then one message
-//! per pair of ranks, and labels go back the same way.
+//! Sender and receiver keep these lists, in the same order, as long as the mesh. A step with new values is
+//! then one message per pair of ranks, and labels go back the same way.
 
 use super::assemble::CellSet;
 use super::decompose;
@@ -234,7 +234,8 @@ impl CellRoutes {
         Ok(())
     }
 
-    /// On a rank alone: values of cells of the mesh in the order in which they were given. Local. `None` if there are more ranks.
+    /// On a rank alone: values of cells of the mesh in the order in which they were given. Local. `None` if
+    /// there are more ranks.
     pub fn to_giver_here<T: Pod + Send + Sync>(
         &self,
         n_given: usize,
@@ -257,8 +258,8 @@ impl CellRoutes {
         Some((0..n_given).into_par_iter().map(value).collect())
     }
 
-    /// Collective: brings values of own cells of the mesh back to the givers, in the order in which these gave them. One
-    /// exchange.
+    /// Collective: brings values of own cells of the mesh back to the givers, in the order in which these
+    /// gave them. One exchange.
     ///
     /// # Errors
     /// When another rank fails.
@@ -280,7 +281,8 @@ impl CellRoutes {
     }
 }
 
-/// Collective: sends `value` of each index of the lists of one side, and returns the values for the lists of the other.
+/// Collective: sends `value` of each index of the lists of one side, and returns the values for the lists of
+/// the other.
 fn exchange<T: Pod>(
     send: &[(Rank, Vec<u32>)],
     receive: &[(Rank, Vec<u32>)],

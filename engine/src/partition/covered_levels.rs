@@ -1,8 +1,8 @@
 //! Which of the coarsest levels does nobody need?
 //!
-//! A cell of level 0 has cells of all ranks in or around it, so its owner would send it to all of them, one message each. Many
-//! octrees begin with levels that cover the box with split cells. Their cells hold no leaf, touch none, and say nothing that
-//! the next level does not.
+//! A cell of level 0 has cells of all ranks in or around it, so its owner would send it to all of them, one
+//! message each. Many octrees begin with levels that cover the box with split cells. Their cells hold no
+//! leaf, touch none, and say nothing that the next level does not.
 
 use super::migrate::OwnLevel;
 use super::oct_record::OctRecord;
@@ -19,11 +19,12 @@ const LEAVES: usize = 1;
 /// Octs that occur more than once.
 const TWICE: usize = 2;
 
-/// Collective: drops the coarsest levels from the own cells, as long as such a level and the next finer one cover the whole box and
-/// it has no leaf. Bit l of `levels` is set if any rank has cells of level l. Returns the levels that are left.
+/// Collective: drops the coarsest levels from the own cells, as long as such a level and the next finer one
+/// cover the whole box and it has no leaf. Bit l of `levels` is set if any rank has cells of level l. Returns
+/// the levels that are left.
 ///
-/// A level that covers the box has each cell once, so dropping it hides no fault of an octree: each of its cells is split, has its
-/// children, and is inside its parent. One reduction.
+/// A level that covers the box has each cell once, so dropping it hides no fault of an octree: each of its
+/// cells is split, has its children, and is inside its parent. One reduction.
 ///
 /// # Errors
 /// When another rank fails.

@@ -23,8 +23,8 @@ use std::sync::OnceLock;
 /// A particle as it is sent: position in level-0 cells, and mass.
 type SentParticle = [f64; 4];
 
-/// Collective: deposits the particles that ranks have read on the cells of `part`, in place of the density that it has.
-/// `with_gas`: deposits the gas of that density as well. `side` is the length of a level-0 cell.
+/// Collective: deposits the particles that ranks have read on the cells of `part`, in place of the density
+/// that it has. `with_gas`: deposits the gas of that density as well. `side` is the length of a level-0 cell.
 ///
 /// # Errors
 /// When another rank fails.
@@ -106,8 +106,8 @@ impl RankParticles {
         }
     }
 
-    /// Collective: deposits own particles while copies of those at borders are exchanged. The exchange happens at the
-    /// first call only.
+    /// Collective: deposits own particles while copies of those at borders are exchanged. The exchange
+    /// happens at the first call only.
     fn deposit_conserving(
         &self,
         part: &LocalField,
@@ -163,7 +163,8 @@ fn if_all<T>(own: Option<T>, comm: &Comm) -> Result<Option<T>, CommError> {
     Ok(own.filter(|_| all))
 }
 
-/// Collective, between neighbours: adds the quanta of ghosts to those of their owners. Whether all sums fit on this rank.
+/// Collective, between neighbours: adds the quanta of ghosts to those of their owners. Whether all sums fit
+/// on this rank.
 fn add_to_owners(ghosts: &Ghosts, quanta: &mut [u64], comm: &Comm) -> Result<bool, CommError> {
     let fits = Cell::new(true);
     ghosts.reduce(comm, quanta, |own, more| {
@@ -173,8 +174,8 @@ fn add_to_owners(ghosts: &Ghosts, quanta: &mut [u64], comm: &Comm) -> Result<boo
     Ok(fits.get())
 }
 
-/// Collective: the gas of own cells and of ghosts, from its density in the leaves; deepest level first. `unit` is the
-/// volume of a level-0 cell.
+/// Collective: the gas of own cells and of ghosts, from its density in the leaves; deepest level first.
+/// `unit` is the volume of a level-0 cell.
 fn bodies(part: &LocalField, unit: f64, comm: &Comm) -> Result<Vec<Body>, CommError> {
     let mesh = &part.field.mesh;
     let mut bodies = leaf_bodies(mesh, &part.field.rho, unit);
@@ -200,7 +201,8 @@ fn fill_split_cells(part: &mut LocalField, comm: &Comm) -> Result<(), CommError>
     Ok(())
 }
 
-/// Collective: brings particles to the owners of their positions. Particles outside the box are dropped, as on one rank.
+/// Collective: brings particles to the owners of their positions. Particles outside the box are dropped, as
+/// on one rank.
 fn to_owners(particles: Vec<PointMasses>, part: &LocalField, comm: &Comm) -> Result<PointMasses, CommError> {
     let domain = part.field.mesh.domain();
     let owner = |x: &[f64; 3]| owner_of_place(&part.splits, domain, *x);

@@ -24,7 +24,8 @@ pub(super) struct Needed {
 
 /// Own cells by the ranks that need them, in the order of (level, Morton key).
 ///
-/// Blocks whose surroundings belong to this rank are skipped as a whole, so the cost is about the surface of its region.
+/// Blocks whose surroundings belong to this rank are skipped as a whole, so the cost is about the surface of
+/// its region.
 pub(super) fn needed_by(
     levels: &[OwnLevel],
     splits: &Splits,
@@ -74,7 +75,8 @@ struct GhostSearch<'a> {
 }
 
 impl GhostSearch<'_> {
-    /// Tests sorted octs in blocks of the first of `sides`; blocks at the border in finer blocks, at the end oct by oct.
+    /// Tests sorted octs in blocks of the first of `sides`; blocks at the border in finer blocks, at the end
+    /// oct by oct.
     fn walk(&mut self, octs: Range<usize>, sides: &[u8]) {
         let Some((&side, finer)) = sides.split_first() else {
             return octs.for_each(|i| self.add_oct(i));

@@ -8,14 +8,15 @@ use inselberg_kernels::mesh::Mesh;
 
 /// The links of one rank to all ranks with which it shares cells.
 ///
-/// Cells are indices on this rank: a [`CellIdx`] as built, and after [`Ghosts::restrict`] whatever it maps them to.
+/// Cells are indices on this rank: a [`CellIdx`] as built, and after [`Ghosts::restrict`] whatever it maps
+/// them to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ghosts {
     links: Vec<GhostLink>,
 }
 
-/// The cells that this rank shares with one other. The other rank has the same link with ghosts and mirrors swapped, in the
-/// same order: by (level, Morton key).
+/// The cells that this rank shares with one other. The other rank has the same link with ghosts and mirrors
+/// swapped, in the same order: by (level, Morton key).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GhostLink {
     /// The other rank.
@@ -56,8 +57,8 @@ impl Ghosts {
         self.len() == 0
     }
 
-    /// Collective, between neighbours: gives every ghost the value of its owner. `values` has one entry per index. One
-    /// message per link.
+    /// Collective, between neighbours: gives every ghost the value of its owner. `values` has one entry per
+    /// index. One message per link.
     ///
     /// # Errors
     /// When another rank fails, or the two sides of a link differ.
@@ -70,8 +71,8 @@ impl Ghosts {
         Ok(())
     }
 
-    /// Collective, between neighbours: for every ghost, link by link, the value that its owner computes by `of`. One message
-    /// per link.
+    /// Collective, between neighbours: for every ghost, link by link, the value that its owner computes by
+    /// `of`. One message per link.
     ///
     /// # Errors
     /// When another rank fails, or the two sides of a link differ.
@@ -79,8 +80,9 @@ impl Ghosts {
         Ok(self.exchange(comm, of, |link| &link.mirrors, |link| &link.ghosts)?.concat())
     }
 
-    /// Collective, between neighbours: combines the value of every ghost into that of its owner. A cell may receive several
-    /// values, by ascending rank; `combine` must not depend on their order. One message per link.
+    /// Collective, between neighbours: combines the value of every ghost into that of its owner. A cell may
+    /// receive several values, by ascending rank; `combine` must not depend on their order. One message per
+    /// link.
     ///
     /// # Errors
     /// When another rank fails, or the two sides of a link differ.
@@ -122,9 +124,9 @@ impl Ghosts {
         self.links.iter().map(of_link).collect()
     }
 
-    /// The links with only those cells for which `keep` returns a new index, in the same order. Both sides of a link must
-    /// keep the same cells. So `keep` may depend only on what both sides know of a cell: its position, and values that
-    /// were pushed. Local.
+    /// The links with only those cells for which `keep` returns a new index, in the same order. Both sides of
+    /// a link must keep the same cells. So `keep` may depend only on what both sides know of a cell: its
+    /// position, and values that were pushed. Local.
     pub fn restrict(&self, keep: impl Fn(CellIdx) -> Option<u32>) -> Self {
         let kept = |cells: &[u32]| cells.iter().filter_map(|i| keep(CellIdx(*i))).collect();
         let of_link = |link: &GhostLink| GhostLink {
@@ -135,8 +137,9 @@ impl Ghosts {
         Self::new(self.links.iter().map(of_link).collect())
     }
 
-    /// Collective, between neighbours: whether both sides of every link have the same cells in the same order, and whether
-    /// each cell belongs to its owner by `splits`. For links as built, to the cells of `mesh`.
+    /// Collective, between neighbours: whether both sides of every link have the same cells in the same
+    /// order, and whether each cell belongs to its owner by `splits`. For links as built, to the cells of
+    /// `mesh`.
     ///
     /// # Errors
     /// When they differ, or another rank fails.

@@ -4,7 +4,8 @@ use super::oct_record::OctRecord;
 use inselberg_io::{oct_of_block, value_of_block};
 use rayon::prelude::*;
 
-/// Cells of a caller, valid one by one: in the box and at a level that fits. Lists have one entry per leaf, oct or block.
+/// Cells of a caller, valid one by one: in the box and at a level that fits. Lists have one entry per leaf,
+/// oct or block.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GivenCells {
     /// Leaves: level and position of each.
@@ -31,7 +32,8 @@ pub(crate) enum GivenCells {
         corner: Vec<[u32; 3]>,
         /// Cells along each axis.
         size: [u32; 3],
-        /// Whether the octs of all blocks, in the order of [`ItemLayout`], are covered by finer blocks; empty where none is.
+        /// Whether the octs of all blocks, in the order of [`ItemLayout`], are covered by finer blocks; empty
+        /// where none is.
         covered: Vec<bool>,
     },
 }

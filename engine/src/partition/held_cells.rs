@@ -69,8 +69,8 @@ impl HeldCells {
         self.chunks.par_iter().map(|chunk| chunk.octs.as_slice())
     }
 
-    /// Of each oct with a weight, the key of its first leaf and the weight. An oct that is held in several parts occurs several
-    /// times. Octs without leaves weigh nothing.
+    /// Of each oct with a weight, the key of its first leaf and the weight. An oct that is held in several
+    /// parts occurs several times. Octs without leaves weigh nothing.
     pub fn weighted(&self, deepest: u8, weight: impl Fn(&OctRecord) -> u32 + Sync) -> Vec<(u128, u32)> {
         let first = |oct: &OctRecord| key(deepest, oct.level, oct.cell(oct.leaf.trailing_zeros()));
         let of_oct = |oct: &OctRecord| match weight(oct) {
@@ -101,8 +101,8 @@ impl HeldCells {
 /// Local: reads the cells of the pieces of this rank, in parallel.
 ///
 /// # Errors
-/// When a piece cannot be read, a leaf has a value that the request does not allow, a further value of a test cell is not
-/// finite, or a cell is outside the box.
+/// When a piece cannot be read, a leaf has a value that the request does not allow, a further value of a test
+/// cell is not finite, or a cell is outside the box.
 pub(super) fn read_cells(
     snapshot: &dyn Snapshot,
     request: &Request,
@@ -158,7 +158,8 @@ pub(super) fn check_place(domain: &Domain, level: u8, position: [u32; 3]) -> Res
     }
 }
 
-/// The first oct of a block that is outside the box or too deep. An oct of level 0 may reach over the edge of the box.
+/// The first oct of a block that is outside the box or too deep. An oct of level 0 may reach over the edge of
+/// the box.
 fn first_outside(domain: &Domain, block: &OctBlock) -> Option<MeshError> {
     if !block.position.is_empty() && !domain.holds_level(block.level) {
         return Some(MeshError::TooDeep(block.level));

@@ -14,17 +14,18 @@
 //! bound for 6                                  ^ 14
 //! ```
 //!
-//! `before` goes on from part to part (a sum over the ranks before), so exactly one part has `before[0] <= w <
-//! before[last]` for a wanted weight w. That rank takes the last key with `before <= w`.
+//! `before` goes on from part to part (a sum over the ranks before), so exactly one part has `before[0] <= w
+//! < before[last]` for a wanted weight w. That rank takes the last key with `before <= w`.
 //!
-//! Invariants: `keys` ascend within a part and from part to part; `before` has one entry more than `keys` and never
-//! falls; the last entry of a part equals the first entry of the next. The sample decides how even the parts are, never
-//! the bounds.
+//! Invariants: `keys` ascend within a part and from part to part; `before` has one entry more than `keys` and
+//! never falls; the last entry of a part equals the first entry of the next. The sample decides how even the
+//! parts are, never the bounds.
 
 use super::key_sample::{part_of, part_starts};
 use inselberg_comm::{Comm, CommError, Rank};
 
-/// The greatest number of parts. On more ranks only some have a part, which bounds the list of starts that all ranks hold.
+/// The greatest number of parts. On more ranks only some have a part, which bounds the list of starts that
+/// all ranks hold.
 const MOST_PARTS: usize = 2048;
 
 /// The part of all keys that one rank has. The parts of all ranks follow each other.
@@ -37,8 +38,8 @@ pub(super) struct KeyPart {
 }
 
 impl KeyPart {
-    /// Collective: brings keys to the ranks whose parts contain them. `keys` are sorted, and the first n of them weigh
-    /// `weight_of(n)`. One exchange of 24 bytes per key, and four further calls.
+    /// Collective: brings keys to the ranks whose parts contain them. `keys` are sorted, and the first n of
+    /// them weigh `weight_of(n)`. One exchange of 24 bytes per key, and four further calls.
     ///
     /// # Errors
     /// When another rank fails.
@@ -77,8 +78,9 @@ impl KeyPart {
         Ok(Self { keys: own.iter().map(key).collect(), before })
     }
 
-    /// The bounds 0 to `n` that are keys of this part, each with its number. Bound i is the greatest of all keys with at
-    /// most the weight `wanted(i)` below it; that weight is less than the weight of all keys. Local.
+    /// The bounds 0 to `n` that are keys of this part, each with its number. Bound i is the greatest of all
+    /// keys with at most the weight `wanted(i)` below it; that weight is less than the weight of all keys.
+    /// Local.
     pub fn find(&self, n: usize, wanted: impl Fn(usize) -> u64) -> Vec<(usize, u128)> {
         let weights = self.before[0]..self.before[self.keys.len()];
         let in_part = (0..n).map(|i| (i, wanted(i))).filter(|(_, weight)| weights.contains(weight));

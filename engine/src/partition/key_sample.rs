@@ -5,11 +5,11 @@ use inselberg_comm::{Comm, CommError, Reduce};
 /// Keys per part in the sample.
 const PER_PART: u64 = 4;
 
-/// Collective: the first key of each of at most `n_parts` parts of the keys of all ranks, ascending. Empty if there is no key on any
-/// rank.
+/// Collective: the first key of each of at most `n_parts` parts of the keys of all ranks, ascending. Empty if
+/// there is no key on any rank.
 ///
-/// The sample has about the same share of the keys of every rank, whether or not the keys of different ranks overlap. Two calls, no
-/// exchange; every rank gets about 64 bytes per part.
+/// The sample has about the same share of the keys of every rank, whether or not the keys of different ranks
+/// overlap. Two calls, no exchange; every rank gets about 64 bytes per part.
 ///
 /// # Errors
 /// When another rank fails.

@@ -6,8 +6,8 @@ use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
 use rayon::prelude::*;
 
-/// Collective: sends every item to the rank that owns the leaf around its position, which is in units of the level-0 cell.
-/// Items outside the box stay.
+/// Collective: sends every item to the rank that owns the leaf around its position, which is in units of the
+/// level-0 cell. Items outside the box stay.
 ///
 /// # Errors
 /// When another rank fails.

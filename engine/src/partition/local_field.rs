@@ -12,9 +12,9 @@ use inselberg_kernels::phew::test_cells::TestCells;
 
 /// The cells of one rank: its own cells and its ghosts.
 ///
-/// Every cell is owned by one rank. The ghosts of a rank are all cells of other ranks that touch or contain one of its own
-/// leaves, at any level, and all that touch or contain an ancestor of one of its own cells and are no finer than it. Octs of
-/// ghosts may be incomplete.
+/// Every cell is owned by one rank. The ghosts of a rank are all cells of other ranks that touch or contain
+/// one of its own leaves, at any level, and all that touch or contain an ancestor of one of its own cells and
+/// are no finer than it. Octs of ghosts may be incomplete.
 #[derive(Debug, Clone)]
 pub struct LocalField {
     /// Mesh and density of own cells and ghosts.
@@ -47,8 +47,9 @@ impl LocalField {
         own_leaves.map(|mask| mask.count_ones() as usize).sum()
     }
 
-    /// Collective: compares this part with those of the other ranks. Both sides of every link must have the same cells in
-    /// the same order, and every cell must be either own or a ghost. For tests and debug builds.
+    /// Collective: compares this part with those of the other ranks. Both sides of every link must have the
+    /// same cells in the same order, and every cell must be either own or a ghost. For tests and debug
+    /// builds.
     ///
     /// # Errors
     /// When they differ, or another rank fails.
@@ -74,8 +75,8 @@ impl LocalField {
         self.own[brick] >> bit & 1 == 1
     }
 
-    /// The links between test cells only, as indices into `test_cells`: the test cells of this part, ghosts included. Local;
-    /// logarithmic in the bricks per ghost and mirror.
+    /// The links between test cells only, as indices into `test_cells`: the test cells of this part, ghosts
+    /// included. Local; logarithmic in the bricks per ghost and mirror.
     pub fn test_links(&self, test_cells: &TestCells) -> Ghosts {
         self.ghosts.restrict(|cell| {
             let (brick, bit) = self.place(cell);

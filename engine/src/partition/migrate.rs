@@ -105,7 +105,8 @@ fn in_order<T: Pod>(messages: OctMessages<T>) -> Vec<(Rank, Vec<T>)> {
     messages.into_iter().collect()
 }
 
-/// Octs and further values by owner. An oct that a split cuts goes to each of its owners, with the cells of that owner.
+/// Octs and further values by owner. An oct that a split cuts goes to each of its owners, with the cells of
+/// that owner.
 fn by_owner(chunk: &Chunk, splits: &Splits, extras: Extras) -> (OctMessages<OctRecord>, OctMessages<f64>) {
     let (mut octs, mut extra) = (OctMessages::<OctRecord>::new(), OctMessages::<f64>::new());
     let mut values = chunk.extra.as_slice();

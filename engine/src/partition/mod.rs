@@ -1,15 +1,15 @@
 //! Which cells does each rank own, and which copies of other cells does it need?
 //!
-//! In the flow: snapshot or particle mesh → **partition** → segmentation (`phew`). Each rank reads some pieces; the cells go
-//! to the owners of their keys on a space-filling curve; cells near other ranks are copied to these. The
-//! protocol is in `engine/src/partition/README.md`.
+//! In the flow: snapshot or particle mesh → **partition** → segmentation (`phew`). Each rank reads some
+//! pieces; the cells go to the owners of their keys on a space-filling curve; cells near other ranks are
+//! copied to these. The protocol is in `engine/src/partition/README.md`.
 //!
 //! This folder does not use peaks, patches or clumps. It uses test cells only for balancing. Its cuts of the
 //! curve and its rankings also serve `fof`, which does not use cells of a mesh.
 //!
-//! Invariants: the part of a rank depends only on the snapshot and the number of ranks, not on files, threads or readers.
-//! All parts together equal what one rank would have, bit for bit. No rank holds more than what it reads, what it owns
-//! with its ghosts, and one round of messages.
+//! Invariants: the part of a rank depends only on the snapshot and the number of ranks, not on files, threads
+//! or readers. All parts together equal what one rank would have, bit for bit. No rank holds more than what
+//! it reads, what it owns with its ghosts, and one round of messages.
 
 mod assemble;
 mod balance;
@@ -74,12 +74,12 @@ pub struct LoadRequest<'a> {
     pub weights: Weights,
 }
 
-/// Collective: reads a snapshot over all ranks and partitions its cells by the weights of the executor. Test cells are leaves
-/// denser than `threshold`. `extra_fields` are read for own test cells; there are none with particles. One rank owns
-/// everything.
+/// Collective: reads a snapshot over all ranks and partitions its cells by the weights of the executor. Test
+/// cells are leaves denser than `threshold`. `extra_fields` are read for own test cells; there are none with
+/// particles. One rank owns everything.
 ///
-/// Each rank reads some of the pieces. Cells cost 10 bytes each while they move to their owners. A density from particles
-/// takes two partitions: by leaves for the deposit, then by the chosen weights.
+/// Each rank reads some of the pieces. Cells cost 10 bytes each while they move to their owners. A density
+/// from particles takes two partitions: by leaves for the deposit, then by the chosen weights.
 ///
 /// # Errors
 /// When the input cannot be read, has invalid densities, or its cells are not an octree: on the rank that
@@ -176,8 +176,8 @@ fn read_held(
 /// number.
 ///
 /// # Errors
-/// When a leaf is outside the box, is given twice or is inside another, on the rank that finds it, which should then
-/// abort. When a rank has more cells than indices, or another rank fails.
+/// When a leaf is outside the box, is given twice or is inside another, on the rank that finds it, which
+/// should then abort. When a rank has more cells than indices, or another rank fails.
 pub fn partition_leaves(
     domain: Domain,
     leaves: impl Iterator<Item = (u8, [u32; 3], f64)>,

@@ -8,8 +8,8 @@ use crate::partition::key_sample::{part_of, part_starts};
 use inselberg_comm::{Comm, CommError, Rank};
 use rayon::prelude::*;
 
-/// Collective: sorts records over all ranks by `key`. Returns an even part of them, sorted, each with the rank that it came
-/// from; parts ascend with the ranks. One exchange, and what [`bounds_of_moving`] costs.
+/// Collective: sorts records over all ranks by `key`. Returns an even part of them, sorted, each with the
+/// rank that it came from; parts ascend with the ranks. One exchange, and what [`bounds_of_moving`] costs.
 ///
 /// # Errors
 /// When another rank fails.
@@ -38,10 +38,11 @@ pub struct Places {
     pub of_marked: Vec<[u64; 2]>,
 }
 
-/// Collective: the place of each of `n` keys, and of `marked` keys: each of these is the key of any rank. No key may be on two
-/// ranks or be marked twice, and all are below 2^127.
+/// Collective: the place of each of `n` keys, and of `marked` keys: each of these is the key of any rank. No
+/// key may be on two ranks or be marked twice, and all are below 2^127.
 ///
-/// Keys move into at most [`MOST_PARTS`] parts, which a sample divides. Two exchanges, on more than 256 ranks four.
+/// Keys move into at most [`MOST_PARTS`] parts, which a sample divides. Two exchanges, on more than 256 ranks
+/// four.
 ///
 /// # Errors
 /// When another rank fails.

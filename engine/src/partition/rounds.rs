@@ -6,8 +6,8 @@ use inselberg_comm::{Comm, CommError, Rank, Reduce};
 /// Records, or cells, that a rank sends per round.
 pub(crate) const ROUND: usize = 1 << 18;
 
-/// Collective: the number of rounds that all ranks make, given the `n_chunks` that this rank has to send. It is the number
-/// of the rank with the most chunks; the others send nothing in the last rounds.
+/// Collective: the number of rounds that all ranks make, given the `n_chunks` that this rank has to send. It
+/// is the number of the rank with the most chunks; the others send nothing in the last rounds.
 ///
 /// # Errors
 /// When another rank fails.
@@ -15,8 +15,9 @@ pub(crate) fn rounds(n_chunks: usize, comm: &Comm) -> Result<usize, CommError> {
     Ok(comm.all_reduce_counts(&[n_chunks as u64], Reduce::Max)?[0] as usize)
 }
 
-/// Collective: sends records in rounds of [`ROUND`] and returns those that arrived, in no particular order. `sent` gives
-/// the destination of an item and the record to send. Frees the items while it runs. No exchange on one rank.
+/// Collective: sends records in rounds of [`ROUND`] and returns those that arrived, in no particular order.
+/// `sent` gives the destination of an item and the record to send. Frees the items while it runs. No exchange
+/// on one rank.
 ///
 /// # Errors
 /// When another rank fails.

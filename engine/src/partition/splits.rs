@@ -1,7 +1,7 @@
 //! Cell ownership: the space-filling curve through the box, cut into one piece per rank.
 //!
-//! A mesh of two levels, cut for three ranks. The deepest level is 2, so a 2D picture has 16 keys along the curve (Z
-//! order). One quadrant is refined; every other leaf covers four keys and is known by its first one:
+//! A mesh of two levels, cut for three ranks. The deepest level is 2, so a 2D picture has 16 keys along the
+//! curve (Z order). One quadrant is refined; every other leaf covers four keys and is known by its first one:
 //!
 //! ```text
 //!   +-------+-------+      keys   0 | 1 | 2 | 3 | 4..7  | 8..11 | 12..15
@@ -14,11 +14,12 @@
 //!   +---+---+-------+      the refined parent (level 1, keys 0..3) has the key 0: rank 0 owns it
 //! ```
 //!
-//! [`Splits::by_weight`] moves a split within its tolerance to the key with the most trailing zero bits. If the
-//! tolerance reaches from key 22 = 10110 to key 27 = 11011, the split is 24 = 11000: a block of 8 keys starts there.
+//! [`Splits::by_weight`] moves a split within its tolerance to the key with the most trailing zero bits. If
+//! the tolerance reaches from key 22 = 10110 to key 27 = 11011, the split is 24 = 11000: a block of 8 keys
+//! starts there.
 //!
-//! Invariants: splits ascend and are the same on all ranks; no split lies inside a leaf; equal neighbouring splits mean
-//! that a rank owns nothing.
+//! Invariants: splits ascend and are the same on all ranks; no split lies inside a leaf; equal neighbouring
+//! splits mean that a rank owns nothing.
 
 use super::bounds::{are_light, bounds, by_digits};
 use super::key_part::KeyPart;
@@ -32,9 +33,9 @@ use rayon::prelude::*;
 
 /// The parts of the box that the ranks own.
 ///
-/// The key of a cell is the Morton key of its lower corner on the grid of the deepest level. Every cell, leaf or split,
-/// belongs to the rank that owns its key. Rank r owns the keys from split r - 1 up to, but not including, split r. A rank
-/// may own nothing.
+/// The key of a cell is the Morton key of its lower corner on the grid of the deepest level. Every cell, leaf
+/// or split, belongs to the rank that owns its key. Rank r owns the keys from split r - 1 up to, but not
+/// including, split r. A rank may own nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splits {
     deepest: u8,
@@ -42,7 +43,8 @@ pub struct Splits {
     first: Keys,
 }
 
-/// Keys, in half the bytes where all of them are short. Every rank holds the splits of all ranks, so their size matters.
+/// Keys, in half the bytes where all of them are short. Every rank holds the splits of all ranks, so their
+/// size matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Keys {
     Short(Vec<u64>),
@@ -60,7 +62,8 @@ impl Keys {
         }
     }
 
-    /// Collective: the keys of all ranks, in the order of the ranks. `are_short` must be the same on all ranks.
+    /// Collective: the keys of all ranks, in the order of the ranks. `are_short` must be the same on all
+    /// ranks.
     fn gather(own: &[u128], are_short: bool, comm: &Comm) -> Result<Self, CommError> {
         Ok(match are_short {
             true => Self::Short(comm.all_gather(&shortened(own))?),
@@ -111,9 +114,9 @@ impl Splits {
         Self { deepest, first: Keys::Short(Vec::new()) }
     }
 
-    /// Collective: splits that give all ranks the same number of `keys`, to within one. `keys` are the sorted keys of the
-    /// leaves that this rank holds, on the grid of level `deepest`. The result depends only on the keys of all ranks
-    /// together. Without any key, rank 0 owns everything. Costs what [`bounds`] does.
+    /// Collective: splits that give all ranks the same number of `keys`, to within one. `keys` are the sorted
+    /// keys of the leaves that this rank holds, on the grid of level `deepest`. The result depends only on
+    /// the keys of all ranks together. Without any key, rank 0 owns everything. Costs what [`bounds`] does.
     ///
     /// # Errors
     /// When another rank fails.
@@ -121,12 +124,13 @@ impl Splits {
         Ok(Self { deepest, first: Keys::new(bounds(comm, &keys)?) })
     }
 
-    /// Collective: splits that give all ranks about the same weight. `octs` are the keys of the first leaves of octs, in any
-    /// order, and the weights of the octs. The weight of a rank may deviate from the mean by the part `slack` of it, and by the octs
-    /// at a split. Within that tolerance, a split is the key with the most trailing zero bits, so that regions are compact.
+    /// Collective: splits that give all ranks about the same weight. `octs` are the keys of the first leaves
+    /// of octs, in any order, and the weights of the octs. The weight of a rank may deviate from the mean by
+    /// the part `slack` of it, and by the octs at a split. Within that tolerance, a split is the key with the
+    /// most trailing zero bits, so that regions are compact.
     ///
-    /// No leaf is cut: a leaf that contained a split in its interior would contain the whole block after the split, and
-    /// with it the key of another leaf.
+    /// No leaf is cut: a leaf that contained a split in its interior would contain the whole block after the
+    /// split, and with it the key of another leaf.
     ///
     /// # Errors
     /// When another rank fails.
@@ -187,7 +191,8 @@ impl Splits {
         self.owner_of(key(self.deepest, level, position))
     }
 
-    /// The rank that owns all cells of an oct; `None` if there is no such rank or no cell. Logarithmic in the number of ranks.
+    /// The rank that owns all cells of an oct; `None` if there is no such rank or no cell. Logarithmic in the
+    /// number of ranks.
     pub(super) fn owner_of_oct(&self, oct: &OctRecord) -> Option<Rank> {
         let first = key(self.deepest, oct.level, oct.cell(0));
         let last = first + (7 << (3 * u32::from(self.deepest.saturating_sub(oct.level))));
@@ -195,7 +200,8 @@ impl Splits {
         (oct.exists != 0 && owner == self.owner_of(last)).then_some(owner)
     }
 
-    /// The ranks that own cells of an oct, ascending, each with the mask of its cells. Logarithmic in the number of ranks.
+    /// The ranks that own cells of an oct, ascending, each with the mask of its cells. Logarithmic in the
+    /// number of ranks.
     pub(super) fn owners_of(&self, oct: &OctRecord) -> impl Iterator<Item = (Rank, u8)> + '_ {
         let first = key(self.deepest, oct.level, oct.cell(0));
         let up = 3 * u32::from(self.deepest.saturating_sub(oct.level));
@@ -294,7 +300,8 @@ fn most_aligned(low: u128, high: u128) -> u128 {
     }
 }
 
-/// The rank that owns the leaf around a point in units of the level-0 cell; `None` for points outside the box.
+/// The rank that owns the leaf around a point in units of the level-0 cell; `None` for points outside the
+/// box.
 pub(super) fn owner_of_place(splits: &Splits, domain: &Domain, x: [f64; 3]) -> Option<Rank> {
     let deepest = splits.deepest();
     let at = x.map(|x| (x / cell_side(deepest)).floor() as i64);
@@ -306,8 +313,8 @@ mod tests {
     use super::*;
     use inselberg_comm::run_threads;
 
-    /// Splits of cells of level 3, each given as often as it weighs. Rank `holds(i)` modulo the number of ranks holds
-    /// cell i.
+    /// Splits of cells of level 3, each given as often as it weighs. Rank `holds(i)` modulo the number of
+    /// ranks holds cell i.
     fn split(n_ranks: usize, weights: &[(u128, u64)], holds: impl Fn(usize) -> usize + Sync) -> Splits {
         let ran = run_threads(n_ranks, |comm| {
             let mine = |(i, _): &(usize, &(u128, u64))| holds(*i) % n_ranks == comm.rank().at();

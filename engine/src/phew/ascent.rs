@@ -10,8 +10,8 @@ use inselberg_kernels::phew::{Rules, ascent};
 use inselberg_tasks::TaskFns;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Finds the densest neighbours: a pointer per test cell. Peaks point to themselves. So do ghosts, because not all of their neighbours
-/// are on this rank.
+/// Finds the densest neighbours: a pointer per test cell. Peaks point to themselves. So do ghosts, because
+/// not all of their neighbours are on this rank.
 pub fn run(
     mesh: &Mesh,
     test_cells: &TestCells,

@@ -1,11 +1,12 @@
-//! The distribution of the work over the ranks: the quantities of the paper's Table 2, and those of the test cells.
+//! The distribution of the work over the ranks: the quantities of the paper's Table 2, and those of the test
+//! cells.
 
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::test_links::TestLinks;
 use inselberg_comm::{Comm, CommError, Reduce};
 
-/// Counts over all ranks. Active peaks are those that a rank owns, its ghost peaks those of other ranks that it
-/// knows. (paper, table 2)
+/// Counts over all ranks. Active peaks are those that a rank owns, its ghost peaks those of other ranks that
+/// it knows. (paper, table 2)
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Balance {
     /// Number of ranks.

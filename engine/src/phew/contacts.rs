@@ -1,7 +1,7 @@
 //! The contacts of a rank between the peaks that it knows.
 //!
-//! Saddles are found between roots ([`super::saddle`]). Meanwhile the rank numbers its own peaks and, over several
-//! ranks, exchanges to which peaks its ghosts ascend.
+//! Saddles are found between roots ([`super::saddle`]). Meanwhile the rank numbers its own peaks and, over
+//! several ranks, exchanges to which peaks its ghosts ascend.
 
 use crate::executor::Executor;
 use crate::phew::ghost_labels::{self, Root};

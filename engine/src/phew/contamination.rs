@@ -28,8 +28,8 @@ struct RegionParticle {
     mass: f64,
 }
 
-/// Collective: the attributes about dark-matter particles of the region and of its haloes. All particles are read once, also
-/// heavy ones of other types.
+/// Collective: the attributes about dark-matter particles of the region and of its haloes. All particles are
+/// read once, also heavy ones of other types.
 ///
 /// # Errors
 /// When the particles cannot be read, or another rank fails.

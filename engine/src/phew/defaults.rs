@@ -126,7 +126,8 @@ pub(crate) fn mark_given(attributes: &mut Vec<(String, Attribute)>, [persistence
 /// Checks that there are default thresholds for a density of an output with cells.
 ///
 /// # Errors
-/// When the rules have none, the output is not cosmological, or the density is not that of matter. As [`choose_source`].
+/// When the rules have none, the output is not cosmological, or the density is not that of matter. As
+/// [`choose_source`].
 pub fn check_on_cells(snapshot: &dyn Snapshot, field: &FieldChoice, rules: Rules) -> Result<(), RunError> {
     let why = match choose_source(snapshot, field, rules)? {
         _ if rules == Rules::Ramses => "by RAMSES's rules".into(),

@@ -48,7 +48,8 @@ pub struct AboveDensity {
 /// Local: reads the density of `snapshot` that `field` names by these rules.
 ///
 /// # Errors
-/// There is no such field, or no particles to make it from. A piece cannot be read, or the octs are no octree.
+/// There is no such field, or no particles to make it from. A piece cannot be read, or the octs are no
+/// octree.
 pub fn distribution(
     snapshot: &dyn Snapshot,
     (field, rules): (&FieldChoice, Rules),

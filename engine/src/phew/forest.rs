@@ -1,8 +1,9 @@
 //! The merge tree over ranks: the same tree that one rank grows from its forest of contacts.
 //!
-//! Each rank decides the deaths in components of peaks that no other rank knows ([`super::region_trees`]). It sends every
-//! other edge to the owners of its two peaks. An owner then has every edge of its peaks that may be in the forest of all ranks, and decides
-//! all deaths that follow from these edges. Leaders of groups of ranks decide the rest ([`super::leaders`]).
+//! Each rank decides the deaths in components of peaks that no other rank knows ([`super::region_trees`]). It
+//! sends every other edge to the owners of its two peaks. An owner then has every edge of its peaks that may
+//! be in the forest of all ranks, and decides all deaths that follow from these edges. Leaders of groups of
+//! ranks decide the rest ([`super::leaders`]).
 
 use crate::exchange::bundle::SendBuffers;
 use crate::phew::known_peaks::PeakColumns;
@@ -47,7 +48,8 @@ impl<C: CellPlaces> PlacedContacts<'_, C> {
         RegionPeaks { rho, regions: self.regions, shared: self.shared }.decide(self.edges)
     }
 
-    /// The tree of own peaks that die at these contacts. `index` gives the index of an own peak that a contact names.
+    /// The tree of own peaks that die at these contacts. `index` gives the index of an own peak that a
+    /// contact names.
     fn tree(
         &self,
         rho: Vec<f64>,
@@ -132,8 +134,8 @@ pub fn send_to_owners<const KINDS: usize>(
     RankForest { deaths, edges }
 }
 
-/// The deaths of own peaks that one of several ranks has decided, from the densities of these peaks. `deaths` are those of
-/// [`RankForest`].
+/// The deaths of own peaks that one of several ranks has decided, from the densities of these peaks. `deaths`
+/// are those of [`RankForest`].
 pub fn tree_of_rank(
     rho: Vec<f64>,
     deaths: &[DeathEdge],
@@ -147,8 +149,7 @@ pub fn tree_of_rank(
 }
 
 /// Collective: adds the deaths that ranks decide together to the tree of this rank. `names` are those of its
-/// own peaks, `edges` all undecided
-/// edges of these. For its exchanges see [`leaders::decide`].
+/// own peaks, `edges` all undecided edges of these. For its exchanges see [`leaders::decide`].
 ///
 /// # Errors
 /// When another rank fails.
@@ -185,7 +186,8 @@ fn index_by_name(own: &[PeakName]) -> impl Fn(PeakName) -> Option<usize> {
     }
 }
 
-/// Adds the deaths that ranks have decided together to the tree of own peaks. Peaks without a death never die.
+/// Adds the deaths that ranks have decided together to the tree of own peaks. Peaks without a death never
+/// die.
 fn with_deaths(
     mut placed: PlacedTree,
     names: &[PeakName],
@@ -225,8 +227,9 @@ mod tests {
     /// A contact: its saddle, its peaks, and the rank that finds it.
     type Contact = (u8, [usize; 2], u32);
 
-    /// Peaks and saddles have few values, so that many are equal. Ranks own peaks that follow each other. Most contacts are between
-    /// near ones, and half of the finders own the first peak, so that ranks can decide something by themselves.
+    /// Peaks and saddles have few values, so that many are equal. Ranks own peaks that follow each other.
+    /// Most contacts are between near ones, and half of the finders own the first peak, so that ranks can
+    /// decide something by themselves.
     fn graph() -> impl Strategy<Value = Graph> {
         let peaks = (prop::collection::vec(10..16u8, 2..60), prop::collection::vec(0..40u32, 60));
         peaks.prop_flat_map(|(rho, mut owners)| {

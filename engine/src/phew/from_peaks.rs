@@ -89,8 +89,8 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A snapshot, of which `made` has been made. `field` and `mass_unit` as in [`Source`]; `of` are the number of leaves and their
-    /// greatest density.
+    /// A snapshot, of which `made` has been made. `field` and `mass_unit` as in [`Source`]; `of` are the
+    /// number of leaves and their greatest density.
     pub fn of_snapshot(
         snapshot: &'a dyn Snapshot,
         made: impl IntoIterator<Item = (&'static str, Attribute)>,
@@ -124,11 +124,12 @@ pub struct FoundClumps {
     pub ids: PatchIds,
 }
 
-/// Collective: clumps and haloes of `of`, and their catalogue. Labels of patches are found where a table or the caller needs
-/// them; otherwise the places of members are freed first.
+/// Collective: clumps and haloes of `of`, and their catalogue. Labels of patches are found where a table or
+/// the caller needs them; otherwise the places of members are freed first.
 ///
 /// # Errors
-/// When masses of patches would vanish, particles cannot be read or lack what `config` asks for, and when another rank fails.
+/// When masses of patches would vanish, particles cannot be read or lack what `config` asks for, and when
+/// another rank fails.
 pub fn from_peaks(
     of: &mut impl Segmented,
     source: &Source,

@@ -22,8 +22,8 @@ pub enum Root {
     Ghost(u32),
 }
 
-/// Tells own peaks from ghosts among the roots, and numbers both: ghosts as [`TestLinks::ghosts`] does, own peaks in the
-/// order of their cells.
+/// Tells own peaks from ghosts among the roots, and numbers both: ghosts as [`TestLinks::ghosts`] does, own
+/// peaks in the order of their cells.
 ///
 /// ```text
 /// roots by cell      peak    ghost     peak    peak    ghost
@@ -44,13 +44,15 @@ pub fn classify(links: &TestLinks, roots: &PeakSet) -> Vec<Root> {
 
 /// The target of the ascent of a ghost: a peak, or a mirror on another rank.
 ///
-/// Both ranks of a link list its cells in the same order. So a place in that list names a ghost on one rank and its mirror on the other.
+/// Both ranks of a link list its cells in the same order. So a place in that list names a ghost on one rank
+/// and its mirror on the other.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct GhostAscent {
     /// The peak. Before the end of the chain, its name contains only the rank that has the mirror.
     pub peak: KnownPeak,
-    /// On that rank: the index of the peak among its own peaks, or the place of the mirror in its link to `sharer`.
+    /// On that rank: the index of the peak among its own peaks, or the place of the mirror in its link to
+    /// `sharer`.
     pub index: u32,
     /// The rank that has a copy of the mirror; [`NO_RANK`] at the end.
     sharer: u32,
@@ -65,7 +67,8 @@ impl GhostAscent {
         Self { peak, index: index.0, sharer: NO_RANK }
     }
 
-    /// The ascents of the ghosts of a rank, link after link: they go on at the mirrors of which the ghosts are copies.
+    /// The ascents of the ghosts of a rank, link after link: they go on at the mirrors of which the ghosts
+    /// are copies.
     fn onward(links: &Ghosts, rank: Rank) -> Vec<Self> {
         let of = |owner: Rank, place: usize| {
             let peak = KnownPeak { name: PeakName::new(0, owner.0), ..KnownPeak::default() };
@@ -93,7 +96,8 @@ impl Lead for GhostAscent {
     }
 }
 
-/// Collective: the peak of every ghost, in the order of [`TestLinks::ghosts`]. Two exchanges, and one per doubling.
+/// Collective: the peak of every ghost, in the order of [`TestLinks::ghosts`]. Two exchanges, and one per
+/// doubling.
 ///
 /// `classes` has an entry per root, `labels` the root of each test cell. `own` are the own peaks.
 ///

@@ -64,8 +64,8 @@ impl GrownPeaks {
         &self.tree.tree
     }
 
-    /// The own peaks in code units. `refined` are their refined positions in units of the level-0 cell, `ties` are in code
-    /// units already.
+    /// The own peaks in code units. `refined` are their refined positions in units of the level-0 cell,
+    /// `ties` are in code units already.
     pub fn into_peaks(self, refined: Vec<[f64; 3]>, density_threshold: f64, ties: Vec<Tie>) -> Peaks {
         let space = self.space;
         Peaks {

@@ -53,8 +53,8 @@ impl<'a> Input<'a> {
     /// Collective: the mesh and the density of a snapshot.
     ///
     /// # Errors
-    /// When thresholds contradict each other or the rules. When the snapshot cannot be read, lacks what `config` asks
-    /// for, or holds values that are not allowed, and when another rank fails.
+    /// When thresholds contradict each other or the rules. When the snapshot cannot be read, lacks what
+    /// `config` asks for, or holds values that are not allowed, and when another rank fails.
     pub fn from_snapshot(
         snapshot: &'a dyn Snapshot,
         config: &PhewConfig,
@@ -123,8 +123,8 @@ impl<'a> Input<'a> {
         (*family != PARTICLES).then_some(TestField { name, threshold: self.thresholds.searched().density })
     }
 
-    /// Collective: the mesh that particles refine. Density and saddle thresholds of `config`, and a threshold of
-    /// differences, are in units of its mean density.
+    /// Collective: the mesh that particles refine. Density and saddle thresholds of `config`, and a threshold
+    /// of differences, are in units of its mean density.
     ///
     /// # Errors
     /// When thresholds contradict each other or the rules. As [`grow`], and when another rank fails.

@@ -82,7 +82,8 @@ impl PeakColumns {
         self.name.push(peak.name);
     }
 
-    /// Collective: names the peaks, which are own ones in the order of their cells. Returns the number of all peaks.
+    /// Collective: names the peaks, which are own ones in the order of their cells. Returns the number of all
+    /// peaks.
     ///
     /// # Errors
     /// When another rank fails, or there are more peaks or ranks than there are names for.

@@ -1,15 +1,15 @@
 //! Leaders of groups of ranks decide the deaths that single ranks cannot decide: a pipeline.
 //!
-//! Ranks form groups of eight, these form groups of eight again, and so on until one group holds all ranks. All groups of a size
-//! are a *tier*; in tier 0 each rank is a group. A leader decides the deaths that follow from the edges of
-//! its group (`kernels/src/phew/pending_merges.rs`). The undecided edges go to the leader one tier above.
-//! Their number
-//! grows with the border of the group, so the last leaders have most of the work.
+//! Ranks form groups of eight, these form groups of eight again, and so on until one group holds all ranks.
+//! All groups of a size are a *tier*; in tier 0 each rank is a group. A leader decides the deaths that follow
+//! from the edges of its group (`kernels/src/phew/pending_merges.rs`). The undecided edges go to the leader
+//! one tier above. Their number grows with the border of the group, so the last leaders have most of the
+//! work.
 //!
-//! These leaders work at the same time. Edges are decided in falling order, so a leader can pass on the greatest ones before it
-//! decides the others. Leaders in the third tier from the top cut their edges into *parts*, all at the same saddles. While they
-//! decide a part, the leaders above them decide parts with greater saddles. Each leader is another rank. On 4096 ranks, with
-//! parts `a` to `d`:
+//! These leaders work at the same time. Edges are decided in falling order, so a leader can pass on the
+//! greatest ones before it decides the others. Leaders in the third tier from the top cut their edges into
+//! *parts*, all at the same saddles. While they decide a part, the leaders above them decide parts with
+//! greater saddles. Each leader is another rank. On 4096 ranks, with parts `a` to `d`:
 //!
 //! ```text
 //!     step                1     2   3   4   5   6   7   8   9
@@ -21,8 +21,7 @@
 //! ```
 //!
 //! A step is an exchange, and the work on the received records. Deaths go down two tiers per step: 64
-//! messages cost about as much
-//! as an exchange.
+//! messages cost about as much as an exchange.
 
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::stage::Stage;
@@ -33,7 +32,8 @@ use inselberg_kernels::phew::pending_merges::{GroupMerges, PendingMerges, next_g
 use std::collections::VecDeque;
 use std::mem::take;
 
-/// Groups of a tier that join into one of the next. With more of them there are fewer tiers, but each leader has more work.
+/// Groups of a tier that join into one of the next. With more of them there are fewer tiers, but each leader
+/// has more work.
 pub const RADIX: u32 = 8;
 
 /// The kinds of records that leaders send: undecided edges,
@@ -46,10 +46,11 @@ const DEATHS: usize = 2;
 /// The records that one rank sends in a step.
 type Outbox = SendBuffers<3>;
 
-/// Collective: decides all deaths that follow from `edges`, the undecided edges of the own peaks. Returns the deaths of the own peaks.
+/// Collective: decides all deaths that follow from `edges`, the undecided edges of the own peaks. Returns the
+/// deaths of the own peaks.
 ///
-/// Two exchanges on at most 15 ranks, 9 on 4096: one for each part but the first, for each tier, and for each two tiers on the way
-/// down. And one other call if there are several parts.
+/// Two exchanges on at most 15 ranks, 9 on 4096: one for each part but the first, for each tier, and for each
+/// two tiers on the way down. And one other call if there are several parts.
 ///
 /// # Errors
 /// When another rank fails.
@@ -158,12 +159,14 @@ impl Tiers {
         (tier - 1) / 2 * 2
     }
 
-    /// The tier whose leaders cut their edges into parts: three tiers work at a time. Those below have little work.
+    /// The tier whose leaders cut their edges into parts: three tiers work at a time. Those below have little
+    /// work.
     fn cut(&self) -> u32 {
         self.top.saturating_sub(2)
     }
 
-    /// Parts of the edges: one on at most 127 ranks, 8 on 16 384. With more tiers there is more work to share.
+    /// Parts of the edges: one on at most 127 ranks, 8 on 16 384. With more tiers there is more work to
+    /// share.
     fn n_parts(&self) -> usize {
         1 << self.cut()
     }
@@ -190,12 +193,12 @@ fn leader(tiers: Tiers, tier: u32, rank: u32) -> Leader<impl Fn(u32) -> bool> {
 }
 
 impl<F: Fn(u32) -> bool> Leader<F> {
-    /// Decides a part of the edges, which have the newest names. Undecided edges, and the new names of nodes, go to the next
-    /// leaders.
+    /// Decides a part of the edges, which have the newest names. Undecided edges, and the new names of nodes,
+    /// go to the next leaders.
     ///
-    /// An edge goes with the name that this group knows of the node at its other end. A new name belongs to the same group as the
-    /// old one, so the edge reaches the right groups under either. The group of the node sends its name to
-    /// both of them.
+    /// An edge goes with the name that this group knows of the node at its other end. A new name belongs to
+    /// the same group as the old one, so the edge reaches the right groups under either. The group of the
+    /// node sends its name to both of them.
     fn decide(&mut self, edges: Vec<GlobalEdge>, deaths: &mut Vec<GlobalDeath>, outbox: &mut Outbox) {
         let PendingMerges { edges, told } = self.merges.decide(edges, deaths);
         let next = |owner: u32| self.tiers.leader(self.tier + 1, owner);
@@ -216,8 +219,8 @@ impl<F: Fn(u32) -> bool> Leader<F> {
     }
 }
 
-/// Collective: the edges in `n` parts of about equal size on all ranks together, those with the greatest saddles first. Equal saddles
-/// are in one part. Empty for a rank without edges.
+/// Collective: the edges in `n` parts of about equal size on all ranks together, those with the greatest
+/// saddles first. Equal saddles are in one part. Empty for a rank without edges.
 fn in_parts(
     comm: &Comm,
     mut edges: Vec<GlobalEdge>,
@@ -237,8 +240,8 @@ fn in_parts(
     Ok(parts)
 }
 
-/// Collective: the greatest keys of all parts but the first. Each is the mean of those that ranks would choose, by their numbers of edges.
-/// The results do not depend on it.
+/// Collective: the greatest keys of all parts but the first. Each is the mean of those that ranks would
+/// choose, by their numbers of edges. The results do not depend on it.
 fn cuts(comm: &Comm, edges: &[GlobalEdge], n: usize) -> Result<Vec<u64>, CommError> {
     let count = edges.len() as u64;
     let first_key = |part: usize| edges.get(edges.len() * part / n).map_or(0, key);

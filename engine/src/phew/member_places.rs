@@ -121,8 +121,8 @@ impl MemberPlaces<'_> {
         }
     }
 
-    /// Collective: sends every item to the rank that owns the place at its position, which is in units of the level-0 cell.
-    /// Items outside the box stay.
+    /// Collective: sends every item to the rank that owns the place at its position, which is in units of the
+    /// level-0 cell. Items outside the box stay.
     ///
     /// # Errors
     /// When another rank fails.
@@ -145,8 +145,8 @@ impl MemberPlaces<'_> {
         }
     }
 
-    /// The place of the particle with this identity at a position in units of the level-0 cell. `None` if it belongs to no
-    /// patch.
+    /// The place of the particle with this identity at a position in units of the level-0 cell. `None` if it
+    /// belongs to no patch.
     pub fn of(&self, position: [f64; 3], id: u64) -> Option<PatchPlace> {
         match self {
             Self::Leaves(leaves) => {

@@ -22,12 +22,12 @@
 //! | | `image` | what are the sky coordinates of the clumps of an image or a cube? |
 //! | tables | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
 //!
-//! Shared by the steps: `region` and `pass` cut the test cells into tasks, `test_links` has the ghosts among them,
-//! `known_peaks`, `peak_comm` and `to_owners` carry peaks over ranks, `peaks` has the results without the mesh. `member_places` finds the
-//! patch of a particle. `changed_snapshot` changes a field as it is read.
+//! Shared by the steps: `region` and `pass` cut the test cells into tasks, `test_links` has the ghosts among
+//! them, `known_peaks`, `peak_comm` and `to_owners` carry peaks over ranks, `peaks` has the results without
+//! the mesh. `member_places` finds the patch of a particle. `changed_snapshot` changes a field as it is read.
 //!
-//! A peak has three indices ([`inselberg_kernels::ids`]): a root until labels are known on all ranks, then a slot on this
-//! rank, and its name over all ranks.
+//! A peak has three indices ([`inselberg_kernels::ids`]): a root until labels are known on all ranks, then a
+//! slot on this rank, and its name over all ranks.
 //!
 //! Results never depend on how tasks are cut: they are maxima in total orders, unique forests or exact sums.
 

@@ -15,14 +15,17 @@ use inselberg_kernels::phew::significance::LEAST_SIGNIFICANCE;
 /// The cell quantity that is segmented.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum FieldChoice {
-    /// In a cosmological output with gas and particles, by the paper's rules: [`Self::Matter`]. Otherwise hydro `density` if the snapshot has it, else `rho`, else dark-matter particles, deposited by the [`Rules`].
+    /// In a cosmological output with gas and particles, by the paper's rules: [`Self::Matter`]. Otherwise
+    /// hydro `density` if the snapshot has it, else `rho`, else dark-matter particles, deposited by the
+    /// [`Rules`].
     #[default]
     Auto,
     /// A field of the snapshot by name.
     Named(String),
     /// Dark-matter particles by cloud-in-cell, with their whole mass.
     Cic,
-    /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them, and gas where there is any.
+    /// Dark-matter particles by cloud-in-cell, level by level as RAMSES deposits them, and gas where there is
+    /// any.
     CicRamses,
     /// All particles with mass and the gas, by cloud-in-cell, level by level.
     Matter,

@@ -1,7 +1,8 @@
 //! PHEW on the graph of particles and their neighbours.
 //!
-//! The steps are those of [`super::segment`], with links in place of touching cells. A particle stands for the cell of the
-//! deepest level that holds it, so numbers of peaks, the forest and the hierarchy follow unchanged.
+//! The steps are those of [`super::segment`], with links in place of touching cells. A particle stands for
+//! the cell of the deepest level that holds it, so numbers of peaks, the forest and the hierarchy follow
+//! unchanged.
 
 use crate::error::RunError;
 use crate::executor::{Executor, ScratchPool};
@@ -202,8 +203,8 @@ fn segment(
     Ok((labels, known, peaks, balance))
 }
 
-/// The densest particle that each test particle is linked to, or itself. Ghosts point to themselves: their owners know
-/// all their links.
+/// The densest particle that each test particle is linked to, or itself. Ghosts point to themselves: their
+/// owners know all their links.
 fn ascend(tests: &LinkGraph, links: &TestLinks, executor: &Executor) -> Vec<AtomicU32> {
     let up: Vec<AtomicU32> = (0..tests.rho.len() as u32).into_par_iter().map(AtomicU32::new).collect();
     let sizes: Vec<usize> = tests.runs.iter().map(|run| run.of.len()).collect();

@@ -45,7 +45,8 @@ impl PassContext<'_> {
         PeakRegions::of_parts(std::iter::once(first_ghosts).chain(self.tasks.iter().map(of_task)))
     }
 
-    /// Cuts a list of peaks, which is in the order of the cells, into one part per task: the peaks in its cells.
+    /// Cuts a list of peaks, which is in the order of the cells, into one part per task: the peaks in its
+    /// cells.
     ///
     /// `before` is the number of list entries before the peak of the n-th root.
     pub fn by_task<'s, T>(&self, list: &'s mut [T], before: impl Fn(usize) -> usize) -> Vec<OfTask<'s, T>> {

@@ -1,10 +1,10 @@
-//! The peak communicator: which peaks does a rank know, which ranks own them, and how do values get from owners to
-//! ghost peaks and back?
+//! The peak communicator: which peaks does a rank know, which ranks own them, and how do values get from
+//! owners to ghost peaks and back?
 //!
-//! A rank knows its own peaks and its *ghost peaks*: those on other ranks to which its test cells or their neighbours
-//! ascend. Each has a *slot* here. Slots are in the order of the names, so comparing slots gives the result of
-//! comparing names. The communicator is built once the labels are known, and is valid as long as the set of
-//! ghost peaks does not change. It keeps lists only for pairs of ranks that share a peak.
+//! A rank knows its own peaks and its *ghost peaks*: those on other ranks to which its test cells or their
+//! neighbours ascend. Each has a *slot* here. Slots are in the order of the names, so comparing slots gives
+//! the result of comparing names. The communicator is built once the labels are known, and is valid as long
+//! as the set of ghost peaks does not change. It keeps lists only for pairs of ranks that share a peak.
 
 use crate::exchange::bundle::{Bundle, SendBuffers};
 use crate::exchange::grouped;
@@ -35,9 +35,9 @@ pub struct PeakComm {
 }
 
 impl PeakComm {
-    /// From the own peaks of `rank`, which have names, of `n_global` on all ranks, and the peaks of all ghosts. Also returns all
-    /// known peaks, by slot. Local.
-    /// Owners get the ghosts of their peaks from the first [`Self::announce`].
+    /// From the own peaks of `rank`, which have names, of `n_global` on all ranks, and the peaks of all
+    /// ghosts. Also returns all known peaks, by slot. Local. Owners get the ghosts of their peaks from the
+    /// first [`Self::announce`].
     pub fn new(rank: Rank, own: PeakColumns, n_global: u64, ghosts: &[GhostAscent]) -> (Self, PeakColumns) {
         let foreign = distinct(ghosts, rank.0);
         let n_own = own.len();
@@ -80,8 +80,8 @@ impl PeakComm {
 
     /// Which peaks, by slot, other ranks may know, from the slots of test cells. Empty on a single rank.
     ///
-    /// These are the peaks of other ranks, and own ones with a mirror in their patch. An ascent from another rank reaches this
-    /// one at a mirror. So another rank knows none of the other peaks.
+    /// These are the peaks of other ranks, and own ones with a mirror in their patch. An ascent from another
+    /// rank reaches this one at a mirror. So another rank knows none of the other peaks.
     pub fn shared(&self, links: &TestLinks, labels: &[PeakSlot]) -> Vec<bool> {
         if links.shared.links().is_empty() {
             return Vec::new();
@@ -93,7 +93,8 @@ impl PeakComm {
         shared
     }
 
-    /// The slot of each of the roots of these `classes`, where `ghosts` are the peaks of the ghosts and `names` those of the slots.
+    /// The slot of each of the roots of these `classes`, where `ghosts` are the peaks of the ghosts and
+    /// `names` those of the slots.
     pub fn slots_of(&self, classes: &[Root], ghosts: &[GhostAscent], names: &[PeakName]) -> Vec<PeakSlot> {
         let slots = SlotMap::new(names);
         let slot = |root: &Root| match root {
@@ -135,8 +136,8 @@ impl PeakComm {
             received.iter().map(slots).filter(|(_, slots): &(_, Vec<_>)| !slots.is_empty()).collect();
     }
 
-    /// Joins the values of ghost peaks elsewhere into the values of own peaks, after [`Self::receive`] of the same
-    /// bundles. `join` must not depend on the order.
+    /// Joins the values of ghost peaks elsewhere into the values of own peaks, after [`Self::receive`] of the
+    /// same bundles. `join` must not depend on the order.
     pub fn merge_received<T: Pod, const KINDS: usize>(
         &self,
         received: &[Bundle<KINDS>],
@@ -177,8 +178,8 @@ impl PeakComm {
 pub struct RootSlots {
     /// The slot of each root; empty if every root is its own slot.
     slots: Vec<PeakSlot>,
-    /// For each root the number of slots before the first own peak at or after it, and at last the number of slots;
-    /// empty as well where every root is its own slot.
+    /// For each root the number of slots before the first own peak at or after it, and at last the number of
+    /// slots; empty as well where every root is its own slot.
     before: Vec<u32>,
 }
 

@@ -83,8 +83,8 @@ impl Peaks {
     }
 }
 
-/// The merge tree of the peaks of one rank. Its deaths name patches of any rank: an index below the number of own peaks is
-/// that of an own patch, and the ones after these are places in `foreign`.
+/// The merge tree of the peaks of one rank. Its deaths name patches of any rank: an index below the number of
+/// own peaks is that of an own patch, and the ones after these are places in `foreign`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnTree {
     /// Density of each peak.
@@ -97,7 +97,8 @@ pub struct OwnTree {
 }
 
 impl OwnTree {
-    /// From the tree of the peaks of all ranks, in its memory. On a rank alone the index of a peak is its number.
+    /// From the tree of the peaks of all ranks, in its memory. On a rank alone the index of a peak is its
+    /// number.
     pub fn from_whole(tree: MergeTree) -> Self {
         Self { rho: tree.rho, death: tree.death, foreign: Vec::new() }
     }
@@ -124,8 +125,8 @@ impl OwnTree {
     }
 }
 
-/// A key of a peak: keys ascend from the greatest peak to the lowest. Densities are above 0, so their bits ascend as they do;
-/// of equal densities the smaller name is the greater peak. Below 2^127.
+/// A key of a peak: keys ascend from the greatest peak to the lowest. Densities are above 0, so their bits
+/// ascend as they do; of equal densities the smaller name is the greater peak. Below 2^127.
 #[inline]
 pub fn density_key(rho: f64, name: PeakName) -> u128 {
     u128::from(!rho.to_bits() & !(1 << 63)) << 64 | u128::from(name.word())

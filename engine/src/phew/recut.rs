@@ -21,8 +21,8 @@ use inselberg_kernels::phew::persistence::Persistence;
 params! {
     /// The new thresholds of a catalogue of clumps. `None` keeps a threshold.
     pub struct NewThresholds of "recut" measured in quantities {
-        /// Peaks of lower persistence are noise. Of the kind of the catalogue; a difference in mean densities for a mesh built from
-        /// particles.
+        /// Peaks of lower persistence are noise. Of the kind of the catalogue; a difference in mean densities
+        /// for a mesh built from particles.
         pub persistence: Option<Persistence> = None;
         /// New least significance of peaks; default: that of the catalogue.
         pub significance: Option<f64> = None, "significance_threshold" = real(
@@ -116,8 +116,8 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     Ok(Catalogue { attributes: cut.attributes, tables })
 }
 
-/// Collective: clumps and haloes of the peaks of an earlier run under other thresholds, and their catalogue. Its attributes are
-/// `stored` with new thresholds and totals.
+/// Collective: clumps and haloes of the peaks of an earlier run under other thresholds, and their catalogue.
+/// Its attributes are `stored` with new thresholds and totals.
 ///
 /// # Errors
 /// When another rank fails.
@@ -156,7 +156,8 @@ fn scale_of(stored: &Catalogue, header: &RecutHeader) -> InputScale {
     InputScale { mean, density, mass, ..units::scale_of(&stored.attributes) }
 }
 
-/// The attributes of a catalogue after a cut at these thresholds that found `totals` clumps, haloes and levels.
+/// The attributes of a catalogue after a cut at these thresholds that found `totals` clumps, haloes and
+/// levels.
 fn cut_attributes(
     stored: &[(String, Attribute)],
     thresholds: &Thresholds,

@@ -14,8 +14,8 @@ const TASKS_PER_THREAD: usize = 32;
 
 /// A range of the space-filling curve: for each level the super-bricks that begin in it.
 ///
-/// Most patches, and most contacts between two of them, lie on several levels; with all levels in one task they
-/// lie in one task.
+/// Most patches, and most contacts between two of them, lie on several levels; with all levels in one task
+/// they lie in one task.
 #[derive(Debug, Clone)]
 pub struct TaskRegion {
     /// Super-bricks: one range per level, by ascending level.
@@ -49,8 +49,8 @@ pub fn cut_tasks(mesh: &Mesh, test_cells: &TestCells) -> Vec<TaskRegion> {
     cut_by(mesh, test_cells, |_| share.clamp(FEW_CELLS, TASK_CELLS))
 }
 
-/// Cuts the super-bricks that hold test cells into tasks. `least(n)` is the least number of test cells of a task that
-/// follows `n` test cells.
+/// Cuts the super-bricks that hold test cells into tasks. `least(n)` is the least number of test cells of a
+/// task that follows `n` test cells.
 pub fn cut_by(mesh: &Mesh, test_cells: &TestCells, least: impl Fn(usize) -> usize) -> Vec<TaskRegion> {
     let mut along = along_curve(mesh, test_cells);
     let (mut tasks, mut upto) = (Vec::new(), 0usize);

@@ -27,7 +27,8 @@ pub struct PeakRegions(Vec<Vec<Range<PeakIdx>>>);
 const REGION_PEAKS: usize = 1 << 16;
 
 impl PeakRegions {
-    /// Unites consecutive parts of space, given by their ranges of peaks, into regions of at least `least` peaks.
+    /// Unites consecutive parts of space, given by their ranges of peaks, into regions of at least `least`
+    /// peaks.
     pub(super) fn of_at_least(least: usize, parts: impl Iterator<Item = Vec<Range<PeakIdx>>>) -> Self {
         let (mut regions, mut region, mut n) = (Vec::new(), Vec::new(), 0);
         for part in parts {
@@ -199,7 +200,8 @@ const RUN: usize = 1 << 16;
 /// Edges whose places are looked up together, so that the look-ups do not wait for each other.
 const TOGETHER: usize = 64;
 
-/// For each run of edges of this length, and for each region, the edges of the run that have a peak in the region.
+/// For each run of edges of this length, and for each region, the edges of the run that have a peak in the
+/// region.
 fn edges_by_region(edges: &[ContactEdge], at: &PeakPlaces, length: usize) -> Vec<Vec<Vec<RegionEdge>>> {
     let of_run = |(run, edges): (usize, &[ContactEdge])| {
         let mut by_region = vec![Vec::new(); at.ends.len()];
@@ -232,7 +234,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
-        /// Reference: the tree that one region grows. Densities and saddles have few values, so that many are equal.
+        /// Reference: the tree that one region grows. Densities and saddles have few values, so that many are
+        /// equal.
         #[test]
         fn regions_decide_as_one(
             rho in prop::collection::vec(10..16u8, 1..60),

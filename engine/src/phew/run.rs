@@ -28,8 +28,8 @@ use inselberg_kernels::phew::Rules;
 pub struct PhewOutcome {
     /// The part of the catalogue on this rank; one rank alone has all of it.
     pub catalogue: CataloguePart,
-    /// The field that was segmented and which of its cells are this rank's own, for pictures. `None` for a graph of particles,
-    /// unless pictures are wanted.
+    /// The field that was segmented and which of its cells are this rank's own, for pictures. `None` for a
+    /// graph of particles, unless pictures are wanted.
     pub part: Option<LocalField>,
     /// The distribution of the work over the ranks.
     pub balance: Balance,
@@ -39,7 +39,8 @@ pub struct PhewOutcome {
     pub field: ChosenField,
     /// Clumps and haloes of this rank.
     pub structures: Structures,
-    /// The peaks of this rank, from which other thresholds cut other clumps. Lifted where the density threshold is below 0.
+    /// The peaks of this rank, from which other thresholds cut other clumps. Lifted where the density
+    /// threshold is below 0.
     pub peaks: Peaks,
     /// The thresholds, in code units.
     pub thresholds: SearchThresholds,
@@ -51,12 +52,13 @@ pub struct PhewOutcome {
 
 /// PHEW on a snapshot.
 ///
-/// Collective over `comm`. The catalogue is the same bit for bit for any number of ranks and threads and for any split
-/// of the snapshot into files.
+/// Collective over `comm`. The catalogue is the same bit for bit for any number of ranks and threads and for
+/// any split of the snapshot into files.
 ///
 /// # Errors
-/// When thresholds contradict each other or the rules. When the input cannot be read, lacks what `config` asks for, or
-/// holds values that are not allowed, and when another rank fails. The caller passes an error of one rank on to the others ([`Comm::abort`]).
+/// When thresholds contradict each other or the rules. When the input cannot be read, lacks what `config`
+/// asks for, or holds values that are not allowed, and when another rank fails. The caller passes an error of
+/// one rank on to the others ([`Comm::abort`]).
 pub fn run(
     snapshot: &dyn Snapshot,
     config: &PhewConfig,
@@ -68,8 +70,9 @@ pub fn run(
     run_on_leaves(input, config, comm, executor)
 }
 
-/// PHEW on the mesh that particles refine. Density and saddle threshold of `config`, and a threshold of differences,
-/// are in units of the mean density of the particles on it. Its field is ignored. The table of cells lists only cells denser than the threshold.
+/// PHEW on the mesh that particles refine. Density and saddle threshold of `config`, and a threshold of
+/// differences, are in units of the mean density of the particles on it. Its field is ignored. The table of
+/// cells lists only cells denser than the threshold.
 ///
 /// Collective, and with the promises of [`run`].
 ///
@@ -129,9 +132,9 @@ fn run_on_leaves(
     Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })
 }
 
-/// PHEW on the graph of particles and their neighbours. Density and saddle threshold of `config`, and a threshold of
-/// differences, are in units of the mean density of matter where the input states it, else of the
-/// particles. Its field is ignored.
+/// PHEW on the graph of particles and their neighbours. Density and saddle threshold of `config`, and a
+/// threshold of differences, are in units of the mean density of matter where the input states it, else of
+/// the particles. Its field is ignored.
 ///
 /// Collective. The catalogue is the same bit for bit for any number of ranks and threads.
 ///

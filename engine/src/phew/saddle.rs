@@ -1,9 +1,9 @@
 //! Saddles: the contacts between patches that can merge anything. One forest per task, then one of all tasks.
 //!
-//! Contacts are found between *roots*. Over several ranks the roots that are ghosts are not peaks yet: while the workers
-//! find contacts, the rank exchanges to which peaks its ghosts ascend. Tasks whose contacts are all between own peaks
-//! reduce them to their forest at once. Between slots the forest is the same: own peaks are in the same order in both,
-//! and contacts between roots of one patch drop out.
+//! Contacts are found between *roots*. Over several ranks the roots that are ghosts are not peaks yet: while
+//! the workers find contacts, the rank exchanges to which peaks its ghosts ascend. Tasks whose contacts are
+//! all between own peaks reduce them to their forest at once. Between slots the forest is the same: own peaks
+//! are in the same order in both, and contacts between roots of one patch drop out.
 //!
 //! The same pass refines the positions of roots, while the cells around them are in the cache.
 
@@ -31,8 +31,8 @@ pub type FindSlots<'a> = Box<dyn FnOnce() -> Result<Vec<PeakSlot>, CommError> + 
 /// The contacts between roots, and the positions of roots.
 #[derive(Debug)]
 pub struct ContactResults {
-    /// Edges between slots, in falling order: the local forests of all tasks, which contain the forest. Under RAMSES's
-    /// rules also the edges that tie with those.
+    /// Edges between slots, in falling order: the local forests of all tasks, which contain the forest. Under
+    /// RAMSES's rules also the edges that tie with those.
     pub edges: Vec<ContactEdge>,
     /// The refined position of each root in units of the level-0 cell, folded into the box. For ghosts it is
     /// not correct, because another rank has their surroundings.
@@ -52,8 +52,8 @@ pub fn run(pass: PassContext, labels: &[RootIdx], executor: &Executor) -> Contac
     ContactResults { edges: in_falling_order(joined(forests.all())), refined }
 }
 
-/// The contacts on one of several ranks, and the slot of each root as `find_slots` returns it while the workers find
-/// contacts. `is_own` tells which roots are own peaks.
+/// The contacts on one of several ranks, and the slot of each root as `find_slots` returns it while the
+/// workers find contacts. `is_own` tells which roots are own peaks.
 ///
 /// # Errors
 /// The error of `find_slots`.
@@ -136,7 +136,8 @@ impl<'a> SaddleTasks<'a> {
         }
     }
 
-    /// Calls `work` with the contacts between roots that the cells of a task have. Refines the roots of the task.
+    /// Calls `work` with the contacts between roots that the cells of a task have. Refines the roots of the
+    /// task.
     fn contacts<R>(&self, task: u32, work: impl FnOnce(&[ContactEdge]) -> R) -> R {
         let PassContext { mesh, test_cells, tasks, roots, rules, .. } = self.pass;
         let labels: &[PeakIdx] = bytemuck::cast_slice(self.labels);

@@ -1,4 +1,5 @@
-//! From test cells to peaks and their tree: the steps of the paper from ascent to forest, on one rank or on several.
+//! From test cells to peaks and their tree: the steps of the paper from ascent to forest, on one rank or on
+//! several.
 
 use crate::executor::Executor;
 use crate::field::AmrField;

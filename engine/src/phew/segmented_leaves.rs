@@ -47,7 +47,8 @@ pub struct SegmentedLeaves<'a> {
 }
 
 impl<'a> LeafField<'a> {
-    /// Collective: every step of the paper from test cells to the forest. `fields` gives the further values of the test cells.
+    /// Collective: every step of the paper from test cells to the forest. `fields` gives the further values
+    /// of the test cells.
     ///
     /// # Errors
     /// When particles cannot be read, and when another rank fails.

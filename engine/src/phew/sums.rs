@@ -111,8 +111,8 @@ impl PatchSummation<'_> {
         sums
     }
 
-    /// Sums over the cells of one task. Patches whose peaks are in the task go to `own`; the sums of other patches are
-    /// returned by ascending slot.
+    /// Sums over the cells of one task. Patches whose peaks are in the task go to `own`; the sums of other
+    /// patches are returned by ascending slot.
     fn task<T: Gathered<N>, const N: usize>(
         &self,
         task: &TaskRegion,
@@ -207,7 +207,8 @@ impl PatchTotals {
     }
 }
 
-/// The values of the entries of own slots. It goes from the last entry to the first and frees entries that are done.
+/// The values of the entries of own slots. It goes from the last entry to the first and frees entries that
+/// are done.
 fn of_own<T: Sync, V: Copy + Send + Sync>(
     own: &[PeakSlot],
     mut of_slots: Vec<T>,

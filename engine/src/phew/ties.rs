@@ -1,7 +1,7 @@
 //! Saddles that are exactly equal, all of which RAMSES's rules need (`kernels/src/phew/ties.rs`).
 //!
-//! The first rank finds which edges tie. Other ranks send it only edges whose saddle occurs between two pairs of patches
-//! on any ranks. Without such edges nothing is sent there.
+//! The first rank finds which edges tie. Other ranks send it only edges whose saddle occurs between two pairs
+//! of patches on any ranks. Without such edges nothing is sent there.
 
 use crate::exchange;
 use crate::exchange::bundle::{SendBuffers, all_records};
@@ -81,7 +81,8 @@ fn shared_saddles(received: &[(Rank, Vec<SaddleRecord>)]) -> Vec<u64> {
     equal.map(|equal| equal[0].0).collect()
 }
 
-/// Collective: the ties beside the tree of all ranks, on the holder; none elsewhere. `grown` are the own peaks.
+/// Collective: the ties beside the tree of all ranks, on the holder; none elsewhere. `grown` are the own
+/// peaks.
 ///
 /// # Errors
 /// When another rank fails.
@@ -119,7 +120,8 @@ struct TreeRow {
     ends: [PeakName; 2],
 }
 
-/// Collective: the tree of the `n_global` peaks of all ranks and their names, on the holder; `None` elsewhere.
+/// Collective: the tree of the `n_global` peaks of all ranks and their names, on the holder; `None`
+/// elsewhere.
 ///
 /// # Errors
 /// When another rank fails, or there are more peaks than one rank can hold.

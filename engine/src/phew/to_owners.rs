@@ -14,8 +14,9 @@ const PEAKS: usize = 1;
 const SUMS: usize = 2;
 const MOMENTA: usize = 3;
 
-/// Collective: sends undecided contacts and sums to the owners of their peaks. Returns the contacts of the own peaks. The sums of own
-/// peaks are complete afterwards, and `known` has the ranks on which own peaks are ghost peaks. One exchange.
+/// Collective: sends undecided contacts and sums to the owners of their peaks. Returns the contacts of the
+/// own peaks. The sums of own peaks are complete afterwards, and `known` has the ranks on which own peaks are
+/// ghost peaks. One exchange.
 ///
 /// # Errors
 /// When another rank fails.

@@ -141,7 +141,8 @@ impl KeptLeaves {
     }
 }
 
-/// Calls `leaf` with level, position and density of the own leaves of a field in each brick for which `is_near`.
+/// Calls `leaf` with level, position and density of the own leaves of a field in each brick for which
+/// `is_near`.
 fn each_of_field(
     mesh: &Mesh,
     rho: &[f64],

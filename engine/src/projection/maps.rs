@@ -61,7 +61,8 @@ pub(crate) fn check_views(views: &[View], space: &MapBox) -> Result<(), Error> {
     }
 }
 
-/// Collective: a map for each view on rank 0, `None` elsewhere. The same bits for any number of ranks and threads.
+/// Collective: a map for each view on rank 0, `None` elsewhere. The same bits for any number of ranks and
+/// threads.
 ///
 /// # Errors
 /// When another rank fails.

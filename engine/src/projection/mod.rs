@@ -1,6 +1,7 @@
 //! What does the density look like along an axis?
 //!
-//! In the flow: beside the segmentation, for pictures. This folder computes pixels; it knows no colours and no file formats.
+//! In the flow: beside the segmentation, for pictures. This folder computes pixels; it knows no colours and
+//! no file formats.
 //!
 //! | file | content |
 //! |---|---|
@@ -39,8 +40,8 @@ pub struct Projection {
     pub corner: [f64; 2],
 }
 
-/// Collective: projects the leaves of all ranks along z; the result is on rank 0, and `None` elsewhere. A pixel is as large
-/// as a cell of `level`: 2^level pixels per side of a level-0 cell.
+/// Collective: projects the leaves of all ranks along z; the result is on rank 0, and `None` elsewhere. A
+/// pixel is as large as a cell of `level`: 2^level pixels per side of a level-0 cell.
 ///
 /// # Errors
 /// When a rank fails.

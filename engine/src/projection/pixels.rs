@@ -3,9 +3,9 @@
 use inselberg_comm::{Comm, CommError, Pod, Rank};
 use std::ops::Range;
 
-/// Collective: the sum of the pictures of all ranks, on rank 0; `None` elsewhere. All pictures have the same number of
-/// pixels. About √P ranks each add up a part of the picture, from the non-zero pixels that all ranks send them, and send it
-/// to rank 0. Pixels are added in the order of the ranks. Three exchanges.
+/// Collective: the sum of the pictures of all ranks, on rank 0; `None` elsewhere. All pictures have the same
+/// number of pixels. About √P ranks each add up a part of the picture, from the non-zero pixels that all
+/// ranks send them, and send it to rank 0. Pixels are added in the order of the ranks. Three exchanges.
 ///
 /// # Errors
 /// When a rank fails.

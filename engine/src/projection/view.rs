@@ -1,14 +1,15 @@
 //! Maps of any region, along any axis, with any number of pixels.
 //!
-//! What has mass is a set of cuboids: leaves, or small cubes around particles. A cuboid adds its density to each pixel, times
-//! the share of the pixel and of the line of sight that it fills.
+//! What has mass is a set of cuboids: leaves, or small cubes around particles. A cuboid adds its density to
+//! each pixel, times the share of the pixel and of the line of sight that it fills.
 
 use inselberg_kernels::sum::{FixedSum, Quantum};
 
 /// A region and the pixels of its map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// The lower corner of the region, in the units of the positions. Beyond the edge of a periodic box, the box repeats.
+    /// The lower corner of the region, in the units of the positions. Beyond the edge of a periodic box, the
+    /// box repeats.
     pub low: [f64; 3],
     /// Its sides; positive.
     pub sides: [f64; 3],

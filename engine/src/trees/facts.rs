@@ -12,7 +12,8 @@ pub enum ObjectKind {
     Groups,
 }
 
-/// The names of tables and columns of a kind of catalogue. Of several names the first one that is there counts.
+/// The names of tables and columns of a kind of catalogue. Of several names the first one that is there
+/// counts.
 #[derive(Debug)]
 pub struct ObjectNames {
     /// The table of objects.
@@ -113,7 +114,8 @@ const UNITS: [&str; 3] = ["unit_length", "unit_density", "unit_time"];
 const BOX: [&str; 4] = ["boxlen", "coarse_cells", "sides", "periodic"];
 
 impl OutputFacts {
-    /// Of a catalogue; `name` is for messages. `number` is that of the output where the catalogue does not know it.
+    /// Of a catalogue; `name` is for messages. `number` is that of the output where the catalogue does not
+    /// know it.
     ///
     /// # Errors
     /// It is no catalogue of clumps or groups.
@@ -158,14 +160,16 @@ impl OutputFacts {
     }
 }
 
-/// The side of the box: comoving in cm where that is known, because code units are physical and grow with the expansion factor.
+/// The side of the box: comoving in cm where that is known, because code units are physical and grow with the
+/// expansion factor.
 fn side(outline: &CatalogueOutline, of_units: Option<(f64, [f64; 3])>) -> Option<f64> {
     let side = match (outline.attribute("boxlen"), outline.attribute("sides")) {
         (Some(Attribute::Real(side)), _) => *side,
         (_, Some(Attribute::Reals(sides))) => *sides.first()?,
         _ => return None,
     };
-    // Units of a catalogue are those at its output, whatever the format: lengths are proper and grow with the expansion factor.
+    // Units of a catalogue are those at its output, whatever the format: lengths are proper and grow with the
+    // expansion factor.
     let scale = of_units.map_or(1.0, |(aexp, [length, ..])| length / aexp);
     Some(side * scale).filter(|side| *side > 0.0)
 }

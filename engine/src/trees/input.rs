@@ -71,7 +71,8 @@ impl MemberSource for MemberFile {
     }
 }
 
-/// The objects of an output and the rows of their members. Properties are on rank 0, spans by row on all ranks.
+/// The objects of an output and the rows of their members. Properties are on rank 0, spans by row on all
+/// ranks.
 #[derive(Debug)]
 pub struct OutputObjects {
     /// What is told of objects, on rank 0.
@@ -226,8 +227,8 @@ pub fn objects_of(
     Ok((properties, spans))
 }
 
-/// The row of the host of each row: its parent, in the tree of the clumps of a halo turned until its root is the central. The central
-/// has none.
+/// The row of the host of each row: its parent, in the tree of the clumps of a halo turned until its root is
+/// the central. The central has none.
 fn hosts_of(kind: ObjectKind, table: &Table, ids: &[i64]) -> Vec<Option<usize>> {
     let Some(parents) = kind.names().parent.and_then(|name| table.integers(name)) else {
         return vec![None; ids.len()];

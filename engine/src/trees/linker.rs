@@ -1,4 +1,5 @@
-//! One output after another: members are compared with those of the last output, and rank 0 adds the output to the history.
+//! One output after another: members are compared with those of the last output, and rank 0 adds the output
+//! to the history.
 
 use crate::progress::Observer;
 use crate::stage::Stage;
@@ -119,8 +120,8 @@ impl TreeLinker {
     /// Collective: adds an output. `facts` is needed on rank 0.
     ///
     /// # Errors
-    /// It does not fit the outputs before it, members cannot be read, or a particle occurs twice; when a rank fails. The
-    /// outputs before it then stay as they were.
+    /// It does not fit the outputs before it, members cannot be read, or a particle occurs twice; when a rank
+    /// fails. The outputs before it then stay as they were.
     pub fn add(
         &mut self,
         name: &str,
@@ -199,8 +200,8 @@ impl TreeLinker {
         waiting
     }
 
-    /// Keeps the members of an output with `n_objects`, and the tracers of the objects that are missing in it: those in
-    /// `slots`, which get new ones in this order.
+    /// Keeps the members of an output with `n_objects`, and the tracers of the objects that are missing in
+    /// it: those in `slots`, which get new ones in this order.
     fn keep(&mut self, slots: &[u32], n_objects: u32, members: Vec<MemberEntry>) {
         let mut new_slot = vec![None; self.n_slots];
         for (slot, new) in slots.iter().zip(n_objects..) {

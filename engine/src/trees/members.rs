@@ -1,7 +1,7 @@
 //! Members of an output on the ranks that their identities say, sorted there.
 //!
-//! Rows are read in blocks. Those of a block leave for their ranks before the next one is read, so a rank holds its sorted
-//! entries and one block. Entries are sorted in place.
+//! Rows are read in blocks. Those of a block leave for their ranks before the next one is read, so a rank
+//! holds its sorted entries and one block. Entries are sorted in place.
 
 use crate::particles::MemberType;
 use crate::trees::error::TreeError;
@@ -14,7 +14,8 @@ use inselberg_kernels::trees::tracer::TracerKey;
 use rdst::{RadixKey, RadixSort};
 use std::ops::Range;
 
-/// Rows of a block: as many as catalogues have in a chunk, so that each chunk is read once. A block takes 25 bytes per row.
+/// Rows of a block: as many as catalogues have in a chunk, so that each chunk is read once. A block takes 25
+/// bytes per row.
 const BLOCK: u64 = 1 << 16;
 
 /// A list grows by this part when it is full, so that so little of it is empty.
@@ -115,7 +116,8 @@ pub fn sorted_members(
     Ok(members)
 }
 
-/// Reserves what a rank will hold of the rows of all spans. A list that grew step by step would leave holes in the heap.
+/// Reserves what a rank will hold of the rows of all spans. A list that grew step by step would leave holes
+/// in the heap.
 fn reserve(entries: &mut Vec<MemberEntry>, spans: &[MemberSpan], n_ranks: usize) {
     let total: u64 = spans.iter().map(|span| u64::from(span.n)).sum();
     let share = total / n_ranks as u64;

@@ -64,8 +64,8 @@ impl MemoryOutput {
     }
 }
 
-/// Collective: the catalogue of a search as an output with this number. Objects go to rank 0, rows of members to the ranks that
-/// work on them: one exchange of 24 bytes per row.
+/// Collective: the catalogue of a search as an output with this number. Objects go to rank 0, rows of members
+/// to the ranks that work on them: one exchange of 24 bytes per row.
 ///
 /// # Errors
 /// There are no members, or columns contradict each other; when a rank fails.

@@ -1,7 +1,8 @@
-//! Which object of one catalogue is which of the next? Merger trees from a series of catalogues, over ranks and threads.
+//! Which object of one catalogue is which of the next? Merger trees from a series of catalogues, over ranks
+//! and threads.
 //!
-//! Place in the flow: catalogues with members come in one by one, a catalogue of the history goes out. The files in the order of the
-//! steps:
+//! Place in the flow: catalogues with members come in one by one, a catalogue of the history goes out. The
+//! files in the order of the steps:
 //!
 //! | step | file |
 //! |---|---|
@@ -18,10 +19,11 @@
 //!   rank 0:       pairs ──► matches, gaps, orphans, fates (`kernels/src/trees`) ──► which objects wait ──► every rank
 //! ```
 //!
-//! Members never come together on one rank. The history does: it has one node per object and output. Scores are sums of
-//! integers, so the history is the same on any number of ranks and threads.
+//! Members never come together on one rank. The history does: it has one node per object and output. Scores
+//! are sums of integers, so the history is the same on any number of ranks and threads.
 //!
-//! What it does not know: the formats of files, options, and how the definitions of the history came about (`docs/trees.md`).
+//! What it does not know: the formats of files, options, and how the definitions of the history came about
+//! (`docs/trees.md`).
 
 mod error;
 pub mod facts;

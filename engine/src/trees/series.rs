@@ -19,7 +19,8 @@ pub struct SeriesOrder {
 /// Sorts catalogues by time.
 ///
 /// # Errors
-/// There are fewer than two, two are of one output, they are of different runs or kinds, or times contradict each other.
+/// There are fewer than two, two are of one output, they are of different runs or kinds, or times contradict
+/// each other.
 pub fn ordered(facts: &[OutputFacts]) -> Result<SeriesOrder, TreeError> {
     if let [only] = facts {
         return Err(TreeError::of(&only.name, "one catalogue", "two or more, of consecutive outputs"));

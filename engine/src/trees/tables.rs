@@ -210,7 +210,8 @@ fn tracer_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
     ]
 }
 
-/// What catalogues tell of objects, in code units of the snapshot. An orphan has no mass, and is where its host is.
+/// What catalogues tell of objects, in code units of the snapshot. An orphan has no mass, and is where its
+/// host is.
 fn property_columns(nodes: &[TreeNode], outputs: &[LinkedOutput]) -> Vec<TableColumn> {
     let of_object = |node: &TreeNode| Some((&outputs[node.output as usize].properties, node.place? as usize));
     let of_host = |node: &TreeNode| node.host.and_then(|host| of_object(&nodes[host as usize]));

@@ -19,8 +19,9 @@ params! {
     pub struct VoidParams of "voids" measured in quantities {
         /// Smallest ratio of wall to least density of a zone that is not noise.
         ///
-        /// The wall is that over which the zone overflows into an emptier one; ZOBOV calls the ratio r. A zone with a smaller ratio
-        /// is merged over that wall. docs/voids.md says how often noise alone reaches a ratio. 1 or less keeps every zone.
+        /// The wall is that over which the zone overflows into an emptier one; ZOBOV calls the ratio r. A
+        /// zone with a smaller ratio is merged over that wall. docs/voids.md says how often noise alone
+        /// reaches a ratio. 1 or less keeps every zone.
         pub relevance: f64 = 2.0, "relevance_threshold" = real("2", |x| *x >= 0.0, "a finite ratio, 0 or more");
         /// Zones that meet below this density are one void (mean densities); 0: none do.
         ///

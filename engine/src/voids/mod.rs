@@ -1,8 +1,9 @@
 //! Voids: the zones around the emptiest places of a particle graph, and their hierarchy.
 //!
-//! PHEW holds for any field on any graph (paper, section 6). Here the field is the specific volume of particles, mean density
-//! over density. Its peaks are the emptiest places, its saddles the lowest points of walls. So everything from ascent
-//! to hierarchy is that of [`crate::phew`], upside down. `docs/voids.md` has the definitions.
+//! PHEW holds for any field on any graph (paper, section 6). Here the field is the specific volume of
+//! particles, mean density over density. Its peaks are the emptiest places, its saddles the lowest points of
+//! walls. So everything from ascent to hierarchy is that of [`crate::phew`], upside down. `docs/voids.md` has
+//! the definitions.
 //!
 //! | phew | here |
 //! |---|---|

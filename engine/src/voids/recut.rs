@@ -43,8 +43,8 @@ pub fn is_void_catalogue(catalogue: &Catalogue) -> bool {
     matches!(catalogue.attribute(FIELD.0), Some(Attribute::Text(field)) if field == FIELD.1)
 }
 
-/// The catalogue that a run with these thresholds writes, bit for bit, without the table of particles and without densities of
-/// cores and walls. Costs a sort of the zones.
+/// The catalogue that a run with these thresholds writes, bit for bit, without the table of particles and
+/// without densities of cores and walls. Costs a sort of the zones.
 ///
 /// # Errors
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.

@@ -1,7 +1,8 @@
 //! Over which wall does each zone overflow, and of how many zones is a void?
 //!
-//! A zone overflows where its emptiest particle dies in the merge tree: at the lowest point of the walls around everything that is
-//! reached before a deeper place. The owner of that particle knows it, and tells the rank that holds the row.
+//! A zone overflows where its emptiest particle dies in the merge tree: at the lowest point of the walls
+//! around everything that is reached before a deeper place. The owner of that particle knows it, and tells
+//! the rank that holds the row.
 
 use crate::bound::CentralChoice;
 use crate::exchange::bundle::SendBuffers;
@@ -22,7 +23,8 @@ use rustc_hash::FxHashMap;
 pub struct Overflow {
     /// The zone.
     pub zone: u64,
-    /// Specific volume at the lowest point of the wall; 0 for the emptiest zone of all, which never overflows.
+    /// Specific volume at the lowest point of the wall; 0 for the emptiest zone of all, which never
+    /// overflows.
     pub value: f64,
     /// That point, in code units; NaN without one.
     pub position: [f64; 3],
@@ -102,7 +104,8 @@ fn rows(
     })
 }
 
-/// The walls of the zones whose emptiest particle this rank owns. The other peaks of a zone are noise and die in it.
+/// The walls of the zones whose emptiest particle this rank owns. The other peaks of a zone are noise and die
+/// in it.
 fn own_overflows(
     peaks: &Peaks,
     structures: &Structures,

@@ -31,8 +31,8 @@ pub struct VoidOutcome {
 
 /// The voids among particles.
 ///
-/// Collective. The catalogue is the same bit for bit for any number of ranks and threads. Takes about 500 bytes per particle with
-/// 32 neighbours.
+/// Collective. The catalogue is the same bit for bit for any number of ranks and threads. Takes about 500
+/// bytes per particle with 32 neighbours.
 ///
 /// # Errors
 /// As [`build`](crate::graph::build); when the thresholds contradict each other, or another rank fails.

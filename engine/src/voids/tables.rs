@@ -13,11 +13,13 @@ use inselberg_io::catalogue::{Attribute, Dimension, PartTable, Table, TableColum
 
 /// The attribute that names the field, and its value for voids.
 pub(super) const FIELD: (&str, &str) = ("field", "specific_volume");
-/// The attribute with the greatest density of a member, in mean densities; absent where all particles take part.
+/// The attribute with the greatest density of a member, in mean densities; absent where all particles take
+/// part.
 pub(super) const DENSITY: &str = "density_threshold";
 /// The attribute with the least ratio of wall to least density.
 pub(super) const RELEVANCE: &str = "relevance_threshold";
-/// The attribute with the density of a wall that zones of one void meet below, in mean densities; 0 where each zone is a void.
+/// The attribute with the density of a wall that zones of one void meet below, in mean densities; 0 where
+/// each zone is a void.
 pub(super) const WALL: &str = "wall_threshold";
 /// The attribute with the greatest radius that is not listed.
 pub(super) const RADIUS: &str = "min_radius";

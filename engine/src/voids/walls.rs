@@ -1,8 +1,8 @@
 //! Which particles are at walls or in cores, and how dense is it there?
 //!
-//! A member is at the wall if it is linked to a particle of another void. It is in the core if it lies within a quarter of the
-//! effective radius of the centre, as in VIDE. Zones have walls and cores too. A rank needs the centres of voids whose
-//! rows other ranks hold, so it asks for them:
+//! A member is at the wall if it is linked to a particle of another void. It is in the core if it lies within
+//! a quarter of the effective radius of the centre, as in VIDE. Zones have walls and cores too. A rank needs
+//! the centres of voids whose rows other ranks hold, so it asks for them:
 //!
 //! ```text
 //!     own members -> their voids    question  ->  holder of the row: centre and radius

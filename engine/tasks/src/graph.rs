@@ -54,8 +54,8 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// Adds a stage with one task per cost. All stages give costs in the same unit. Tasks with close numbers have the
-    /// same home: the first worker is the home of the first tasks, up to its share of the cost.
+    /// Adds a stage with one task per cost. All stages give costs in the same unit. Tasks with close numbers
+    /// have the same home: the first worker is the home of the first tasks, up to its share of the cost.
     pub fn stage(&mut self, name: &'static str, costs: impl IntoIterator<Item = u64>) -> StageId {
         self.add(name, By::Workers, costs)
     }

@@ -1,12 +1,12 @@
 //! Graphs of tasks, and the threads that run them.
 //!
-//! A [`TaskGraph`] has stages of numbered tasks with dependencies, costs and homes. It is built once and runs many
-//! times, each time with other [`TaskFns`]: the functions of its stages. A [`ThreadPool`] is a number of workers and
-//! their places on the machine.
+//! A [`TaskGraph`] has stages of numbered tasks with dependencies, costs and homes. It is built once and runs
+//! many times, each time with other [`TaskFns`]: the functions of its stages. A [`ThreadPool`] is a number of
+//! workers and their places on the machine.
 //!
 //! This crate contains no physics, cells, ranks or files, and no `unsafe`. A task runs once (or until it
-//! returns [`TaskStep::Done`]), after every task that it depends on, and sees their writes. No result of a task may
-//! depend on the worker that runs it. `README.md` describes the protocol.
+//! returns [`TaskStep::Done`]), after every task that it depends on, and sees their writes. No result of a
+//! task may depend on the worker that runs it. `README.md` describes the protocol.
 #![cfg_attr(
     not(test),
     deny(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)

@@ -353,8 +353,8 @@ impl<'a> GraphRun<'a> {
                 hear(self.graph.cost(task));
             }
             for &later in self.graph.successors(task) {
-                // Release: the thread that takes the count to 0 sees the writes of this task. Acquire: so do the
-                // tasks that it releases.
+                // Release: the thread that takes the count to 0 sees the writes of this task. Acquire: so do
+                // the tasks that it releases.
                 if self.needs[later as usize].fetch_sub(1, Ordering::AcqRel) == 1 {
                     let is_join = self.graph.stage(later).by == By::Nobody;
                     if is_join { finished.push(later) } else { ready.push(later) }

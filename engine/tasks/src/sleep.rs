@@ -35,8 +35,8 @@ impl Sleep {
         }
     }
 
-    /// Puts thread `who` to sleep until it is woken, or for `at_most`. It does not sleep if `has_work` holds after its
-    /// bit is set.
+    /// Puts thread `who` to sleep until it is woken, or for `at_most`. It does not sleep if `has_work` holds
+    /// after its bit is set.
     pub fn park(&self, who: usize, at_most: Option<Duration>, has_work: impl Fn() -> bool) {
         let (word, bit) = (&self.asleep[who / 64], 1 << (who % 64));
         word.fetch_or(bit, SeqCst);

@@ -51,8 +51,8 @@ enum WorkerThreads {
     /// Threads that only this pool has, started by the first graph that needs them. The calling thread runs
     /// only the caller's tasks.
     Own(Arc<Mutex<Option<Arc<rayon_core::ThreadPool>>>>),
-    /// The rayon pool that the calling thread belongs to. The calling thread is the first worker, and does the
-    /// caller's tasks as well.
+    /// The rayon pool that the calling thread belongs to. The calling thread is the first worker, and does
+    /// the caller's tasks as well.
     Current,
 }
 
@@ -68,9 +68,9 @@ impl ThreadPool {
         Self::new(vec![Seat::default(); n_workers])
     }
 
-    /// The threads of the rayon pool that the calling thread belongs to, the calling thread first. Plain parallel loops
-    /// of the calling thread run on the same threads.
-    /// A thread that belongs to no pool runs everything itself.
+    /// The threads of the rayon pool that the calling thread belongs to, the calling thread first. Plain
+    /// parallel loops of the calling thread run on the same threads. A thread that belongs to no pool runs
+    /// everything itself.
     pub fn from_current() -> Self {
         let n_workers = rayon_core::current_thread_index().map_or(1, |_| rayon_core::current_num_threads());
         Self { threads: WorkerThreads::Current, ..Self::with_threads(n_workers) }

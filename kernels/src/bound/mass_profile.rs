@@ -1,7 +1,7 @@
 //! Mass profile: the mass within each point around a centre, for points in slices.
 //!
-//! The mass within a point is that of the blocks before it, as an order-free sum, and a plain sum within its block. So its bits do
-//! not depend on where slices begin.
+//! The mass within a point is that of the blocks before it, as an order-free sum, and a plain sum within its
+//! block. So its bits do not depend on where slices begin.
 
 use super::slices::{BlockSums, HaloBounds, Slices, SortOrder, block_starts};
 use bytemuck::{Pod, Zeroable};
@@ -112,7 +112,8 @@ impl<'a, S: Slices> MassProfile<'a, S> {
         at(places.start)..at(places.end)
     }
 
-    /// The radius of the point before one of this slice, and the mass within it; both 0 before the first of all.
+    /// The radius of the point before one of this slice, and the mass within it; both 0 before the first of
+    /// all.
     pub(super) fn inner(&self, at: usize) -> [f64; 2] {
         match at {
             0 => self.before,
@@ -120,7 +121,8 @@ impl<'a, S: Slices> MassProfile<'a, S> {
         }
     }
 
-    /// The radius with half of the mass, which is linear between points, and from 0 at the centre; 0 without points. One gathering.
+    /// The radius with half of the mass, which is linear between points, and from 0 at the centre; 0 without
+    /// points. One gathering.
     ///
     /// # Errors
     /// Those of the slices.

@@ -19,14 +19,15 @@ pub(super) const KEY_BITS: u32 = 21;
 /// The input: one entry per member in each column. Units are the caller's.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MemberColumns {
-    /// Position relative to a point that all candidates of the halo share. Periodic images are already resolved.
+    /// Position relative to a point that all candidates of the halo share. Periodic images are already
+    /// resolved.
     pub position: Vec<[f64; 3]>,
     /// Peculiar velocity.
     pub velocity: Vec<[f64; 3]>,
     /// Mass; may be 0.
     pub mass: Vec<f64>,
-    /// Softening length as in a Plummer sphere: the potential at distance 0 is -G m / softening. 0: none. For a gas
-    /// cell, its side.
+    /// Softening length as in a Plummer sphere: the potential at distance 0 is -G m / softening. 0: none. For
+    /// a gas cell, its side.
     pub softening: Vec<f32>,
     /// Particle type, below [`N_TYPES`]: 0 gas, 1 dark matter, 4 stars, 5 black holes.
     pub particle_type: Vec<u8>,
@@ -138,8 +139,8 @@ impl HaloMembers {
         Ok(Self { key, columns, entry, scale, bounds, blocks })
     }
 
-    /// Some members of a halo: checked columns in the order of (key, identifier), with the bounds of the whole halo. `blocks`
-    /// has the first member of each block.
+    /// Some members of a halo: checked columns in the order of (key, identifier), with the bounds of the
+    /// whole halo. `blocks` has the first member of each block.
     pub fn of_slice(columns: MemberColumns, bounds: HaloBounds, blocks: Vec<u32>) -> Self {
         let scale = power_of_two_above(bounds.reach);
         let key: Vec<u64> = columns.position.iter().map(|x| key_of(*x, scale)).collect();
@@ -255,7 +256,8 @@ fn first_wrong<T>(
     }
 }
 
-/// The entries in the order of members. Members that share key and identifier are put in the order of position and velocity.
+/// The entries in the order of members. Members that share key and identifier are put in the order of
+/// position and velocity.
 fn order(columns: &MemberColumns, key: &[u64]) -> Vec<u32> {
     let compare = |a: usize, b: usize| {
         let vectors = |list: &[[f64; 3]]| compare_vectors(list[a], list[b]);

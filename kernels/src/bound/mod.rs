@@ -1,7 +1,8 @@
-//! Bound haloes: which particles are bound to each clump of a halo, and what are the properties of the bound ones?
+//! Bound haloes: which particles are bound to each clump of a halo, and what are the properties of the bound
+//! ones?
 //!
-//! Place in the flow: after [`crate::phew`] and the gathering of members. [`members`] come in, one halo at a time; the files
-//! in the order of the steps:
+//! Place in the flow: after [`crate::phew`] and the gathering of members. [`members`] come in, one halo at a
+//! time; the files in the order of the steps:
 //!
 //! | step | file |
 //! |---|---|
@@ -15,10 +16,10 @@
 //!
 //! It does not use ranks, files, periodic boxes, cosmologies, or particle data that no property needs. Units
 //! are the caller's; [`Gravity`] has the constant of gravity in these units. No result depends on the order
-//! in which members arrive, on
-//! threads, or on the processor: members are sorted by Morton key and identifier, sums run in that order or in the order of
-//! radius or energy, with ties by identifier, and no function of the system's mathematical library is used. A
-//! halo may be in [`slices`]. The caller joins them, and the result has the bits of the whole halo.
+//! in which members arrive, on threads, or on the processor: members are sorted by Morton key and identifier,
+//! sums run in that order or in the order of radius or energy, with ties by identifier, and no function of
+//! the system's mathematical library is used. A halo may be in [`slices`]. The caller joins them, and the
+//! result has the bits of the whole halo.
 
 pub(crate) mod elementary;
 pub mod mass_profile;
@@ -36,10 +37,11 @@ pub use slices::HaloBounds;
 /// Gravity and expansion in the caller's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gravity {
-    /// The constant of gravity in units of length, velocity² and mass: the potential of a point is -g m / r. With comoving
-    /// positions and peculiar velocities this is G / a.
+    /// The constant of gravity in units of length, velocity² and mass: the potential of a point is -g m / r.
+    /// With comoving positions and peculiar velocities this is G / a.
     pub g: f64,
-    /// Velocity of the Hubble flow per length: H for physical positions, H a for comoving ones, 0 without expansion.
+    /// Velocity of the Hubble flow per length: H for physical positions, H a for comoving ones, 0 without
+    /// expansion.
     pub hubble_flow: f64,
 }
 

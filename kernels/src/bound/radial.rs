@@ -1,6 +1,7 @@
 //! Radial order: members sorted by their distance from a centre, in the slices of a halo.
 //!
-//! Sums along the radius have blocks of this order: the sums before a block are order-free, those within it plain.
+//! Sums along the radius have blocks of this order: the sums before a block are order-free, those within it
+//! plain.
 
 use super::members::HaloMembers;
 use super::slices::{HaloBounds, Slices, SortOrder, Whole, block_starts};

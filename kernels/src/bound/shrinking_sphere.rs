@@ -1,9 +1,9 @@
 //! Shrinking sphere: where is a halo dense, if no density peak is known?
 //!
-//! The centre of mass of all members, then that of the members within a sphere about it, whose radius shrinks by a tenth per
-//! step, down to a hundredth of the members (Power et al. 2003). If two concentrations are joined by a
-//! bridge, the heavier one wins. The time is proportional to the members. The search ends if all members of a
-//! sphere are at one place, as no radius separates them.
+//! The centre of mass of all members, then that of the members within a sphere about it, whose radius shrinks
+//! by a tenth per step, down to a hundredth of the members (Power et al. 2003). If two concentrations are
+//! joined by a bridge, the heavier one wins. The time is proportional to the members. The search ends if all
+//! members of a sphere are at one place, as no radius separates them.
 
 use super::members::HaloMembers;
 use super::slices::{BlockSums, Slices, Whole, greatest, total};

@@ -7,8 +7,9 @@
 //!     slices      whole blocks                  [  slice 0       ][ slice 1
 //! ```
 //!
-//! A sum over members has plain sums within blocks, and [order-free sums](crate::sum) over blocks. So its bits do not depend on
-//! where slices begin, at the speed of plain sums. Sums along a radius have blocks of the radial order.
+//! A sum over members has plain sums within blocks, and [order-free sums](crate::sum) over blocks. So its
+//! bits do not depend on where slices begin, at the speed of plain sums. Sums along a radius have blocks of
+//! the radial order.
 //!
 //! This file does not depend on the place of slices. A caller with several slices implements [`Slices`];
 //! [`Whole`] is a halo in one slice.

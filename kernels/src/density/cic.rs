@@ -1,7 +1,7 @@
 //! Cloud-in-cell: how is the mass of a particle shared among cells?
 //!
-//! A cloud is a cube around the particle, of the size of the cell that it lies in. Each of the 8 cells that it touches gets the
-//! part of the mass that is in it:
+//! A cloud is a cube around the particle, of the size of the cell that it lies in. Each of the 8 cells that
+//! it touches gets the part of the mass that is in it:
 //!
 //! ```text
 //!     along one axis, x in cells             the share of cell i      the share of cell i + 1
@@ -11,18 +11,18 @@
 //!                   cloud                    8 products of three such parts
 //! ```
 //!
-//! Where a touched cell does not exist, one of two rules holds: RAMSES drops its part ([`deposit_ramses`]); or the part goes
-//! to the leaf that covers the cell, or is shared by overlap among the leaves in it ([`deposit_conserving`]). The particle
-//! mesh shares by [`Cloud`] too.
+//! Where a touched cell does not exist, one of two rules holds: RAMSES drops its part ([`deposit_ramses`]);
+//! or the part goes to the leaf that covers the cell, or is shared by overlap among the leaves in it
+//! ([`deposit_conserving`]). The particle mesh shares by [`Cloud`] too.
 
 use super::Deposit;
 use crate::geom::cell_side;
 use crate::ids::CellIdx;
 use crate::mesh::{Mesh, local};
 
-/// Deposits particles on every level that has a cell at their position: with the cell size of that level, on the cells of
-/// that level only. Parts outside them are dropped. This is what RAMSES does: leaves do not hold all the mass, and split
-/// cells have a value too.
+/// Deposits particles on every level that has a cell at their position: with the cell size of that level, on
+/// the cells of that level only. Parts outside them are dropped. This is what RAMSES does: leaves do not hold
+/// all the mass, and split cells have a value too.
 ///
 /// Positions are in units of the level-0 cell, inside the box.
 pub fn deposit_ramses(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
@@ -55,9 +55,9 @@ fn deposit_on_level(mesh: &Mesh, level: u8, x: [f64; 3], mass: f64, out: &Deposi
     }
 }
 
-/// Deposits particles as cubes of the size of the leaf that each lies in, and shares the mass by overlap among leaves of any
-/// level. No mass is lost: at a wall that is not periodic, the part outside goes to the particle's own leaf. Split
-/// cells get nothing.
+/// Deposits particles as cubes of the size of the leaf that each lies in, and shares the mass by overlap
+/// among leaves of any level. No mass is lost: at a wall that is not periodic, the part outside goes to the
+/// particle's own leaf. Split cells get nothing.
 ///
 /// Positions are in units of the level-0 cell, inside the box.
 pub fn deposit_conserving(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
@@ -66,8 +66,8 @@ pub fn deposit_conserving(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out:
     }
 }
 
-/// [`deposit_conserving`] on a part of an octree. The part must contain the leaf of each particle. Cells all of whose
-/// ancestors are in the part get the same mass as from the whole octree; others may get less.
+/// [`deposit_conserving`] on a part of an octree. The part must contain the leaf of each particle. Cells all
+/// of whose ancestors are in the part get the same mass as from the whole octree; others may get less.
 pub fn deposit_conserving_part(mesh: &Mesh, position: &[[f64; 3]], mass: &[f64], out: &Deposit) {
     for (x, &m) in position.iter().zip(mass) {
         deposit_cloud(&CloudShares { mesh, out, whole: false }, *x, m);
@@ -93,7 +93,8 @@ pub fn leaf_at(mesh: &Mesh, x: [f64; 3]) -> Option<(u8, CellIdx)> {
     mesh.find_covering_leaf(deepest, position)
 }
 
-/// The positions of the eight cells of `level` that a cloud around a point touches; they may be outside the box.
+/// The positions of the eight cells of `level` that a cloud around a point touches; they may be outside the
+/// box.
 pub fn cloud_cells(level: u8, x: [f64; 3]) -> [[i64; 3]; 8] {
     let cloud = Cloud::new(level, x);
     std::array::from_fn(|corner| cloud.cell(corner))
@@ -173,7 +174,8 @@ impl Cloud {
         self.weights().into_iter().enumerate().map(|(corner, weight)| (self.cell(corner), weight))
     }
 
-    /// For each child of the cell of `level` at `at`, the fraction of the overlap with the cell that is in the child.
+    /// For each child of the cell of `level` at `at`, the fraction of the overlap with the cell that is in
+    /// the child.
     #[inline(always)]
     pub fn parts(&self, level: u8, at: [i64; 3]) -> [f64; 8] {
         let whole = self.overlap(level, at);
@@ -210,7 +212,8 @@ pub(crate) fn child_at(at: [i64; 3], child: u32) -> [i64; 3] {
     std::array::from_fn(|a| 2 * at[a] + i64::from(child >> a & 1))
 }
 
-/// The floor of a number far from the limits of 64 bits. Unlike `f64::floor`, it is never a call of a library.
+/// The floor of a number far from the limits of 64 bits. Unlike `f64::floor`, it is never a call of a
+/// library.
 #[inline(always)]
 fn floor(x: f64) -> f64 {
     let toward_zero = x as i64 as f64;

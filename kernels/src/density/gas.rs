@@ -55,9 +55,9 @@ fn sum_of_oct(children: &[Body]) -> Body {
     sum
 }
 
-/// Deposits the bodies of some cells, given as one mask per brick of the given super-bricks, on the cells of their own level.
-/// The mass of a body is shared among the cells that a cube of the size of a cell around it touches. Parts where there
-/// is no cell of the level are dropped.
+/// Deposits the bodies of some cells, given as one mask per brick of the given super-bricks, on the cells of
+/// their own level. The mass of a body is shared among the cells that a cube of the size of a cell around it
+/// touches. Parts where there is no cell of the level are dropped.
 pub fn deposit_bodies(
     mesh: &Mesh,
     supers: Range<usize>,

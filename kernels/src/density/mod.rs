@@ -3,9 +3,9 @@
 //! Place in the flow: after the mesh is built; [`crate::phew`] works on the result. It uses positions and
 //! masses, and does not depend on later uses of the density.
 //!
-//! Masses are added atomically as whole numbers of a quantum. So any number of threads may deposit at the same time,
-//! and the result does not depend on their order. Whether a sum overflows its counter does not depend on it either; the
-//! deposit is then repeated with a coarser quantum.
+//! Masses are added atomically as whole numbers of a quantum. So any number of threads may deposit at the
+//! same time, and the result does not depend on their order. Whether a sum overflows its counter does not
+//! depend on it either; the deposit is then repeated with a coarser quantum.
 
 mod cic;
 mod gas;
@@ -59,7 +59,8 @@ impl Deposit {
     }
 }
 
-/// A mass in quanta, of which there are `per_mass` per unit, rounded to nearest; `None` if it exceeds a counter.
+/// A mass in quanta, of which there are `per_mass` per unit, rounded to nearest; `None` if it exceeds a
+/// counter.
 #[inline(always)]
 pub(crate) fn whole_quanta(mass: f64, per_mass: f64) -> Option<u64> {
     let quanta = mass * per_mass + 0.5;
@@ -67,8 +68,8 @@ pub(crate) fn whole_quanta(mass: f64, per_mass: f64) -> Option<u64> {
     (quanta < u64::MAX as f64).then_some(quanta as u64)
 }
 
-/// Divides the masses of the cells of the given super-bricks by their volumes, in place. `out` begins at the first cell of
-/// the first super-brick.
+/// Divides the masses of the cells of the given super-bricks by their volumes, in place. `out` begins at the
+/// first cell of the first super-brick.
 pub fn masses_to_densities(mesh: &Mesh, supers: Range<usize>, out: &mut [f64]) {
     let mut n = 0;
     mesh.for_each_cell(supers, |level, _, _, _| {

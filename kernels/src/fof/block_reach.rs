@@ -8,12 +8,12 @@
 //! ```
 //!
 //! A cell of the other block is within reach if it is within reach along each axis, so the set for a cell is
-//! the intersection of one
-//! set for its x and one for its y and z. Both tables are made once per grid.
+//! the intersection of one set for its x and one for its y and z. Both tables are made once per grid.
 
 use super::grid::SearchGrid;
 
-/// Along one or two axes, which cells of two blocks are within reach of each other. A cell has one of `N` coordinates there.
+/// Along one or two axes, which cells of two blocks are within reach of each other. A cell has one of `N`
+/// coordinates there.
 #[derive(Debug, Clone, Copy)]
 pub struct Within<const N: usize> {
     /// For each coordinate of a cell, the cells of the other block within reach.
@@ -66,7 +66,8 @@ impl BlockReach {
         Self { x, yz }
     }
 
-    /// The table along x for another block whose first cell is `offset` cells from the first of this one (-4 to 4).
+    /// The table along x for another block whose first cell is `offset` cells from the first of this one (-4
+    /// to 4).
     #[inline(always)]
     pub fn along_x(&self, offset: i64) -> &Within<4> {
         &self.x[(offset + 4) as usize]

@@ -1,7 +1,7 @@
 //! Blocks of cells in rows, and all pairs of blocks that touch.
 //!
-//! Blocks are sorted by (z, y, x). Blocks with the same y and z are a row. Of the 26 blocks around a block, 13 come later:
-//! one in the same row and three in each of four other rows.
+//! Blocks are sorted by (z, y, x). Blocks with the same y and z are a row. Of the 26 blocks around a block,
+//! 13 come later: one in the same row and three in each of four other rows.
 //!
 //! ```text
 //!     rows around row r, seen along x            two rows are walked once, in step:
@@ -92,8 +92,8 @@ impl BlockContact<'_> {
     }
 }
 
-/// The work on every pair of touching blocks. A trait rather than a closure: the method is inlined into the walk, and so is
-/// compiled for the vectors and bit counts of this processor.
+/// The work on every pair of touching blocks. A trait rather than a closure: the method is inlined into the
+/// walk, and so is compiled for the vectors and bit counts of this processor.
 pub trait ContactVisitor {
     /// Called for each pair of touching blocks.
     fn pair(&mut self, a: &FofBlock, b: &FofBlock, contact: BlockContact);
@@ -166,8 +166,8 @@ impl FofBlocks {
         (block.mask >> spot.cell & 1 == 1).then(|| block.cell(spot.cell))
     }
 
-    /// Visits each block of a row together with each block of this list that touches it in the rows at `offsets` from that row.
-    /// The row may come from another list on the same grid.
+    /// Visits each block of a row together with each block of this list that touches it in the rows at
+    /// `offsets` from that row. The row may come from another list on the same grid.
     #[inline(always)]
     pub fn touching(
         &self,
@@ -204,8 +204,8 @@ impl FofBlocks {
     }
 }
 
-/// Visits block `a` with block `b`, if `b` is next to it across the end of a periodic row; `offset` (1 or -1) is the
-/// direction.
+/// Visits block `a` with block `b`, if `b` is next to it across the end of a periodic row; `offset` (1 or -1)
+/// is the direction.
 #[inline(always)]
 fn across_end(
     grid: &SearchGrid,
@@ -280,7 +280,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-        /// Reference: all pairs of cells. Pairs within one block are not visited, unless the block touches itself.
+        /// Reference: all pairs of cells. Pairs within one block are not visited, unless the block touches
+        /// itself.
         #[test]
         fn all_near_cells_of_touching_blocks_are_visited(particles in particles()) {
             let sorted = particles.sorted();

@@ -1,6 +1,7 @@
 //! Grid: cells so small that any two particles of one cell are linked, and blocks of 4x4x4 cells.
 //!
-//! A link reaches two cells along an axis, in narrow periodic boxes three. README.md in this folder derives the sizes.
+//! A link reaches two cells along an axis, in narrow periodic boxes three. README.md in this folder derives
+//! the sizes.
 
 /// Cells along one axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,8 +33,8 @@ pub struct Spot {
     pub cell: u32,
 }
 
-/// The linking length must be at least this fraction of the extent of the particles. Then there are fewer than 2³¹ blocks
-/// along an axis, and the rounding of positions is far below the size of a cell.
+/// The linking length must be at least this fraction of the extent of the particles. Then there are fewer
+/// than 2³¹ blocks along an axis, and the rounding of positions is far below the size of a cell.
 pub const SHORTEST: f64 = 1.0 / (1u64 << 32) as f64;
 
 /// 1.5 × 2⁵². The sum with a number from -0.5 to 2⁵¹ has that number, rounded to an integer, in its lowest
@@ -55,8 +56,8 @@ impl GridAxis {
         Self { origin: low, side: f64::INFINITY, per_length, n_cells, reach: 2 }
     }
 
-    /// A periodic axis from 0 to `side`; `length` is at most half of it. The last block may be cut short, but not to fewer
-    /// cells than a link reaches, so that links lead from a block to touching blocks only.
+    /// A periodic axis from 0 to `side`; `length` is at most half of it. The last block may be cut short, but
+    /// not to fewer cells than a link reaches, so that links lead from a block to touching blocks only.
     fn periodic(side: f64, length: f64) -> Self {
         let least = (side / largest_side(length, side)).ceil() as u64;
         let suits = |n_cells: u64, reach: u64| {
@@ -95,12 +96,12 @@ impl GridAxis {
         self.reach
     }
 
-    /// The cell of a coordinate, which may exceed a periodic side by a rounding error. Monotonic in the coordinate. A coordinate
-    /// between two cells is in one of them.
+    /// The cell of a coordinate, which may exceed a periodic side by a rounding error. Monotonic in the
+    /// coordinate. A coordinate between two cells is in one of them.
     ///
-    /// It has no branch and no conversion to an integer, so that loops over positions compile to vector code. Adding [`INTEGERS`]
-    /// takes the place of a conversion. That rounds to the nearest integer, so half is subtracted first: 7.3 cells from the
-    /// origin, less half a cell, is 6.8, which rounds to cell 7.
+    /// It has no branch and no conversion to an integer, so that loops over positions compile to vector code.
+    /// Adding [`INTEGERS`] takes the place of a conversion. That rounds to the nearest integer, so half is
+    /// subtracted first: 7.3 cells from the origin, less half a cell, is 6.8, which rounds to cell 7.
     #[inline(always)]
     pub fn cell(&self, x: f64) -> u64 {
         let from = x - self.origin;
@@ -127,8 +128,8 @@ impl GridAxis {
         [(low >> 2) as u32, (high >> 2) as u32]
     }
 
-    /// The block at `offset` (-1, 0 or 1) from block `at`, if there is one: its number, and the distance in cells between the
-    /// first cells of both.
+    /// The block at `offset` (-1, 0 or 1) from block `at`, if there is one: its number, and the distance in
+    /// cells between the first cells of both.
     pub fn block_at(&self, at: u32, offset: i32) -> Option<(u32, i64)> {
         let (last, in_last) = (self.n_blocks() - 1, self.in_last() as i64);
         match offset {

@@ -19,8 +19,9 @@ pub fn near_in_block(reach: &BlockReach) -> [u64; 64] {
     std::array::from_fn(|cell| x.of[cell & 3] & yz.of[cell >> 2])
 }
 
-/// Calls `hook` with every cell of a block that links within the block connect to a lower one, and the lowest of these. A
-/// search from cell to cell that reaches each cell once, so a dense block takes about one test per cell.
+/// Calls `hook` with every cell of a block that links within the block connect to a lower one, and the lowest
+/// of these. A search from cell to cell that reaches each cell once, so a dense block takes about one test
+/// per cell.
 #[inline(always)]
 pub fn join_within<'a, R: Record>(
     block: &FofBlock,
@@ -69,8 +70,9 @@ pub struct Linker<'a, R> {
 }
 
 impl<R: Record> Linker<'_, R> {
-    /// Joins the cells of the blocks of some rows to the linked cells of later blocks that touch them, and of earlier ones
-    /// across the ends of the box. Any number of threads may do so at the same time. Over all rows no link is missed.
+    /// Joins the cells of the blocks of some rows to the linked cells of later blocks that touch them, and of
+    /// earlier ones across the ends of the box. Any number of threads may do so at the same time. Over all
+    /// rows no link is missed.
     pub fn link(&self, rows: Range<usize>) {
         wide(
             #[inline(always)]
@@ -88,8 +90,8 @@ impl<R: Record> Linker<'_, R> {
         }
     }
 
-    /// Joins two cells if they are linked. Skips cells of one component, except single particles, whose test is cheaper than
-    /// looking for the component.
+    /// Joins two cells if they are linked. Skips cells of one component, except single particles, whose test
+    /// is cheaper than looking for the component.
     #[inline(always)]
     fn join(&self, a: u32, b: u32) {
         let (of_a, of_b) = (self.blocks.particles(a), self.blocks.particles(b));

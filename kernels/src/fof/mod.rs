@@ -1,7 +1,7 @@
 //! Friends-of-friends: which particles do chains of steps shorter than the linking length connect?
 //!
-//! Place in the flow: positions of one rank in, components of cells out; the engine turns these into groups, also across
-//! ranks. The files in the order of the steps:
+//! Place in the flow: positions of one rank in, components of cells out; the engine turns these into groups,
+//! also across ranks. The files in the order of the steps:
 //!
 //! | step | file |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! Pairs of cells: is any particle of one cell linked to any particle of another?
 //!
-//! Few pairs of particles are tested one by one. Two dense cells that are almost linked would need all pairs, so from
-//! [`FEW`] pairs on both are divided: if the bounding boxes are too far apart there is no link, else the list with the
-//! wider box is halved, and each half is compared with the other list.
+//! Few pairs of particles are tested one by one. Two dense cells that are almost linked would need all pairs,
+//! so from [`FEW`] pairs on both are divided: if the bounding boxes are too far apart there is no link, else
+//! the list with the wider box is halved, and each half is compared with the other list.
 //!
 //! ```text
 //!     a: [..... .....]       b: [..........]
@@ -114,7 +114,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
-        /// Reference: all pairs. The lengths are on both sides of the limit; the least distance is a frequent linking length.
+        /// Reference: all pairs. The lengths are on both sides of the limit; the least distance is a frequent
+        /// linking length.
         #[test]
         fn links_are_those_of_all_pairs(
             (a, b) in prop_oneof![(cell(1..9), cell(1..9)), (cell(40..120), cell(40..120)), (cell(1..4), cell(800..1500))],

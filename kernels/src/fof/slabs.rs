@@ -139,8 +139,9 @@ pub fn count<T: Real, K: Copy + PartialEq>(
     );
 }
 
-/// Writes the records of the `chosen` particles to the start of the `places` of each slab, and shortens these. There must be
-/// as many places as [`count`] counted. The first position is number `first` of the input.
+/// Writes the records of the `chosen` particles to the start of the `places` of each slab, and shortens
+/// these. There must be as many places as [`count`] counted. The first position is number `first` of the
+/// input.
 pub fn scatter<T: Real, K: Copy + PartialEq>(
     of: (&SearchGrid, &Slabs),
     positions: &[[T; 3]],

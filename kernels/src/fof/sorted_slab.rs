@@ -1,5 +1,5 @@
-//! Sorted slab: the particles of one slab, sorted by block and cell; then its rows, blocks and cells, with the cells of each
-//! block joined.
+//! Sorted slab: the particles of one slab, sorted by block and cell; then its rows, blocks and cells, with
+//! the cells of each block joined.
 //!
 //! ```text
 //!     key of a particle, highest bits first
@@ -12,10 +12,12 @@
 //!     cells               0                     2          3          4          (first particle of each)
 //! ```
 //!
-//! A large slab is first cut into parts, which are runs of rows. A part stays in the second-level cache while it is sorted. Keys of at
-//! most 32 bits are packed into words with the number of the particle and sorted by a radix sort, longer ones by comparing.
+//! A large slab is first cut into parts, which are runs of rows. A part stays in the second-level cache while
+//! it is sorted. Keys of at most 32 bits are packed into words with the number of the particle and sorted by
+//! a radix sort, longer ones by comparing.
 //!
-//! Sorting counts rows, blocks and cells. The lists of all slabs can then be made at once, and each slab fills its part of them.
+//! Sorting counts rows, blocks and cells. The lists of all slabs can then be made at once, and each slab
+//! fills its part of them.
 
 use super::Metric;
 use super::block_reach::BlockReach;
@@ -88,8 +90,8 @@ const FEW: usize = 256;
 /// The most bits per pass of the radix sort.
 const DIGIT: u32 = 12;
 
-/// Sorts the particles of a slab, and counts its rows, blocks and cells. Linear in the particles for keys of at most 32 bits,
-/// else n log n.
+/// Sorts the particles of a slab, and counts its rows, blocks and cells. Linear in the particles for keys of
+/// at most 32 bits, else n log n.
 pub fn sort_slab<R: Record>(
     grid: &SearchGrid,
     slabs: &Slabs,
@@ -171,7 +173,8 @@ impl SlabParts<'_> {
     }
 }
 
-/// Copies `from` in the order of `digits`, one of each item, and equal ones in their own order. Sets the end of each digit.
+/// Copies `from` in the order of `digits`, one of each item, and equal ones in their own order. Sets the end
+/// of each digit.
 #[inline(always)]
 fn counting_sort<T: Copy>(
     from: &[T],
@@ -192,8 +195,9 @@ fn counting_sort<T: Copy>(
     }
 }
 
-/// Sorts words by their upper halves, of `n_bits` bits, and equal ones by their lower halves, in which they ascend already.
-/// The result is in the first list. A radix sort from the lowest digit on; each pass keeps the order of equal digits.
+/// Sorts words by their upper halves, of `n_bits` bits, and equal ones by their lower halves, in which they
+/// ascend already. The result is in the first list. A radix sort from the lowest digit on; each pass keeps
+/// the order of equal digits.
 #[inline(always)]
 fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
     let [keys, other] = keys;
@@ -263,8 +267,8 @@ impl<'a> SlabLists<'a> {
         slab
     }
 
-    /// Makes rows, blocks and cells from the sorted records of the slab, and joins the cells of each block. Linear in the
-    /// particles.
+    /// Makes rows, blocks and cells from the sorted records of the slab, and joins the cells of each block.
+    /// Linear in the particles.
     ///
     /// # Panics
     /// If the lists do not have the lengths that [`sort_slab`] counted.
@@ -298,8 +302,8 @@ impl<'a> SlabLists<'a> {
         assert_eq!([at.n_rows, at.n_blocks, at.n_cells], counted, "the slab is sorted as it was counted");
     }
 
-    /// Adds the cell at `spot`, whose first particle is number `i` of the slab. The block and the row are added as well, unless
-    /// `before`, the spot before, is in them. `at` counts what is in the lists.
+    /// Adds the cell at `spot`, whose first particle is number `i` of the slab. The block and the row are
+    /// added as well, unless `before`, the spot before, is in them. `at` counts what is in the lists.
     #[inline(always)]
     fn begin_cell(&mut self, at: &mut SlabCounts, before: Option<Spot>, spot: Spot, i: usize) {
         let ([x, y, z], before) = (spot.block, before.map(|spot| spot.block));
@@ -357,7 +361,8 @@ mod tests {
             prop_assert_eq!(&lists[0], &sorted);
         }
 
-        /// Reference: a map from (z, y), x and cell to the particles there. In a box a million times as wide keys are long.
+        /// Reference: a map from (z, y), x and cell to the particles there. In a box a million times as wide
+        /// keys are long.
         #[test]
         fn rows_blocks_and_cells_are_those_of_a_map(
             particles in particles(),

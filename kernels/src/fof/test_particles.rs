@@ -27,8 +27,8 @@ pub struct SortedParticles {
     pub up: Vec<AtomicU32>,
 }
 
-/// Up to 150 particles, some of them at the same place or on the sides of the box, in boxes that are periodic or open and
-/// between 2 and 40 linking lengths wide.
+/// Up to 150 particles, some of them at the same place or on the sides of the box, in boxes that are periodic
+/// or open and between 2 and 40 linking lengths wide.
 pub fn particles() -> impl Strategy<Value = TestParticles> {
     let coordinate =
         prop_oneof![6 => 0.0..1.0f64, 1 => Just(0.0), 1 => Just(1.0f64.next_down()), 1 => Just(0.5)];

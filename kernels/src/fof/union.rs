@@ -1,5 +1,5 @@
-//! Lock-free union: joins sets from any number of threads. README.md in this folder proves that no union is lost and that
-//! every call ends.
+//! Lock-free union: joins sets from any number of threads. README.md in this folder proves that no union is
+//! lost and that every call ends.
 
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 use crate::union_find::root;
@@ -14,7 +14,8 @@ pub fn union(up: &[AtomicU32], a: u32, b: u32) {
             return;
         }
         let (low, high) = (a.min(b), a.max(b));
-        // Compared with the root that was found: if another thread has hooked it since, that hook must not be overwritten.
+        // Compared with the root that was found: if another thread has hooked it since, that hook must not be
+        // overwritten.
         if up[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok() {
             return;
         }

@@ -1,4 +1,5 @@
-//! Cubes: the energy of a homogeneous cube in its own field, and the radius with half of the mass of many cubes.
+//! Cubes: the energy of a homogeneous cube in its own field, and the radius with half of the mass of many
+//! cubes.
 
 use super::members::ListedCells;
 use crate::bound::mass_profile::{MassProfile, ProfilePoint};
@@ -19,9 +20,9 @@ const FEWEST_POINTS: u64 = 512;
 /// Most points along the side of a cell.
 const MOST_PARTS: usize = 8;
 
-/// The radius about `centre` with half of the mass of the cells of all slices, `number` of them. Each cell of a clump with few cells
-/// is cut into up to 8 x 8 x 8 cubes, whose masses are at their centres. The mass within r is linear between points, and from 0 at
-/// the centre.
+/// The radius about `centre` with half of the mass of the cells of all slices, `number` of them. Each cell of
+/// a clump with few cells is cut into up to 8 x 8 x 8 cubes, whose masses are at their centres. The mass
+/// within r is linear between points, and from 0 at the centre.
 ///
 /// # Errors
 /// Those of the slices.

@@ -5,8 +5,8 @@ use crate::bound::slices::{BLOCK, BlockSums, Slices, greatest};
 use crate::bound::unbind::hierarchy::{ClumpTree, ClumpTreeError, NO_CLUMP};
 use crate::bound::{HaloBounds, HaloMembers, MemberColumns, MemberError};
 
-/// The cells of one halo, or those of a slice of it, in the order of (Morton key, place in the caller's order). A member is named
-/// by its number in it.
+/// The cells of one halo, or those of a slice of it, in the order of (Morton key, place in the caller's
+/// order). A member is named by its number in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GasMembers {
     order: HaloMembers,
@@ -77,8 +77,8 @@ impl GasMembers {
         Ok(Self { order, cells, bounds })
     }
 
-    /// Some cells of a halo: in the order of (key, identifier), with the bounds of the whole halo. `blocks` has the first cell of
-    /// each block.
+    /// Some cells of a halo: in the order of (key, identifier), with the bounds of the whole halo. `blocks`
+    /// has the first cell of each block.
     ///
     /// # Errors
     /// When a position, velocity or mass is not valid.
@@ -145,7 +145,8 @@ impl<'a, S: Slices> ListedCells<'a, S> {
         self.list.iter().map(move |member| members.cell(*member))
     }
 
-    /// Sums over the cells of all slices, of terms no greater than `most`. The closure gets the place of a cell in the list.
+    /// Sums over the cells of all slices, of terms no greater than `most`. The closure gets the place of a
+    /// cell in the list.
     pub(super) fn sums<const N: usize>(
         &self,
         most: [f64; N],
@@ -172,8 +173,8 @@ pub struct NestedLists {
 }
 
 impl NestedLists {
-    /// Lists the members of each clump. `clump_of` names the clump of each member or [`NO_CLUMP`], `parent` the
-    /// clump that each clump merges into, which is `None` for a main clump.
+    /// Lists the members of each clump. `clump_of` names the clump of each member or [`NO_CLUMP`], `parent`
+    /// the clump that each clump merges into, which is `None` for a main clump.
     ///
     /// # Errors
     /// When the clumps are no tree.

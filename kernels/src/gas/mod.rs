@@ -1,8 +1,7 @@
 //! Gas: which properties has the gas of a clump, from its cells?
 //!
 //! Place in the flow: after the clumps are known, next to [`crate::bound`]. It uses the order of members and
-//! the potentials of that module. In
-//! the order of the steps:
+//! the potentials of that module. In the order of the steps:
 //!
 //! | step | file |
 //! |---|---|
@@ -10,8 +9,8 @@
 //! | cubes: their own energy, and their mass within a radius | [`cube`] |
 //! | properties of a list of cells | here |
 //!
-//! With m, v, P, B, s for mass, velocity, pressure, magnetic field and side of a cell, bars for means by mass, M the total mass
-//! and V the total volume:
+//! With m, v, P, B, s for mass, velocity, pressure, magnetic field and side of a cell, bars for means by
+//! mass, M the total mass and V the total volume:
 //!
 //! ```text
 //!     R                equivalent radius        (3 V / 4 π)^⅓
@@ -30,8 +29,8 @@
 //!
 //! Cells attract each other as points, and themselves as homogeneous cubes. Expansion is ignored: velocities
 //! have no Hubble flow. The module does not use ranks, files, periodic boxes or units. Sums run in the order
-//! of members, so no result depends on the
-//! order in which cells arrive. Cells may be in slices, with the same bits ([`crate::bound::slices`]).
+//! of members, so no result depends on the order in which cells arrive. Cells may be in slices, with the same
+//! bits ([`crate::bound::slices`]).
 
 pub mod cube;
 pub mod members;

@@ -49,7 +49,8 @@ fn ellipsoid(axes: [f64; 3]) -> Vec<GasCell> {
     cells
 }
 
-/// The mean inverse distance of points of a cube in closed form, and by cutting the cube: points err where cubes touch, at 3 n² (n - 1) faces.
+/// The mean inverse distance of points of a cube in closed form, and by cutting the cube: points err where
+/// cubes touch, at 3 n² (n - 1) faces.
 #[test]
 fn a_cube_has_its_known_energy() {
     let root = f64::sqrt;

@@ -56,8 +56,8 @@ impl BoxRow {
         (0..3).for_each(|a| (self.low[a][lane], self.high[a][lane]) = (bounds.low[a], bounds.high[a]));
     }
 
-    /// Lower bounds of the squared distances from a box or, with equal corners, a position: 0 where they touch. In a box that wraps
-    /// around, to the nearest image.
+    /// Lower bounds of the squared distances from a box or, with equal corners, a position: 0 where they
+    /// touch. In a box that wraps around, to the nearest image.
     #[inline(always)]
     pub fn squares<const PERIODIC: bool>(&self, of: &PointBox) -> [f64; LANES] {
         let mut squares = [0.0; LANES];

@@ -1,14 +1,15 @@
 //! How dense is a particle with these neighbours?
 //!
-//! The density is the sum of masses, weighted by the cubic spline (Monaghan & Lattanzio 1985) whose support H is the
-//! distance of the farthest neighbour. With q = r / H:
+//! The density is the sum of masses, weighted by the cubic spline (Monaghan & Lattanzio 1985) whose support H
+//! is the distance of the farthest neighbour. With q = r / H:
 //!
 //! ```text
 //!     W = 8 / (π H³) · w,     w = 1 - 6 q² + 6 q³   up to q = 1/2,     2 (1 - q)³   up to q = 1
 //! ```
 //!
-//! The particle itself counts, with w = 1. Each weight times mass is rounded once to a multiple of a quantum so
-//! coarse that all sums are exact. So the order of the neighbours, which depends on the tree, does not matter.
+//! The particle itself counts, with w = 1. Each weight times mass is rounded once to a multiple of a quantum
+//! so coarse that all sums are exact. So the order of the neighbours, which depends on the tree, does not
+//! matter.
 
 use super::nearest::Neighbour;
 use std::f64::consts::PI;
@@ -16,8 +17,8 @@ use std::f64::consts::PI;
 /// The most neighbours with which sums are exact.
 pub const MOST_NEIGHBOURS: usize = 254;
 
-/// Adding and subtracting this rounds a number below 1 to a multiple of 2⁻⁴⁴. Sums of 255 such numbers are below 2⁸ and
-/// have at most 52 bits.
+/// Adding and subtracting this rounds a number below 1 to a multiple of 2⁻⁴⁴. Sums of 255 such numbers are
+/// below 2⁸ and have at most 52 bits.
 const ROUNDER: f64 = 1.5 * 256.0;
 
 /// The sum of weighted masses about a particle.
@@ -30,8 +31,8 @@ pub struct SplineSum {
 }
 
 impl SplineSum {
-    /// The sum over the particle itself and its neighbours. `mass(i)` is the mass of a particle in units of the greatest
-    /// mass of all particles, `own` that of the particle itself.
+    /// The sum over the particle itself and its neighbours. `mass(i)` is the mass of a particle in units of
+    /// the greatest mass of all particles, `own` that of the particle itself.
     #[inline(always)]
     pub fn new(near: &[Neighbour], own: f64, mass: impl Fn(u32) -> f64) -> Self {
         let square = near.iter().map(|n| n.square).fold(0.0, f64::max);
@@ -40,8 +41,8 @@ impl SplineSum {
         Self { sum: rounded(own) + near.iter().map(term).sum::<f64>(), square }
     }
 
-    /// The density in units of the greatest mass per volume of the box. `None` where all neighbours are at the place of the
-    /// particle.
+    /// The density in units of the greatest mass per volume of the box. `None` where all neighbours are at
+    /// the place of the particle.
     #[inline]
     pub fn density(&self) -> Option<f64> {
         let support = self.square.sqrt();

@@ -136,7 +136,8 @@ impl GroupTree {
         }
     }
 
-    /// The least box around a node that holds a group and more than `k` particles; the box of the root if no node does.
+    /// The least box around a node that holds a group and more than `k` particles; the box of the root if no
+    /// node does.
     pub(super) fn box_of_more_than(&self, k: usize, group: usize) -> &PointBox {
         let mut at = self.groups[group] as usize;
         while at != 0 && (self.nodes[at].end - self.nodes[at].first) as usize <= k {

@@ -36,8 +36,8 @@ fn exceeds(rho: &[f64], a: TestIdx, b: TestIdx) -> bool {
     rho_a > rho_b || rho_a == rho_b && a < b
 }
 
-/// For every link of the run: makes its less dense end point to the other one, unless it points to a greater particle
-/// already. Pointers start at their own particles.
+/// For every link of the run: makes its less dense end point to the other one, unless it points to a greater
+/// particle already. Pointers start at their own particles.
 ///
 /// Any number of threads may raise pointers at the same time. A pointer only rises in the total order, so it
 /// ends at the greatest particle for any order of the calls (`tests/loom.rs`).
@@ -68,8 +68,8 @@ fn raise_to(up: &[AtomicU32], rho: &[f64], particle: TestIdx, to: TestIdx) {
     }
 }
 
-/// The contacts along the links of the run: their maximum spanning forest, in falling order. `label` is the patch of each
-/// test particle.
+/// The contacts along the links of the run: their maximum spanning forest, in falling order. `label` is the
+/// patch of each test particle.
 pub fn contacts(
     links: &Neighbours,
     rho: &[f64],

@@ -11,7 +11,8 @@
 //!                3. of these, the k nearest
 //! ```
 //!
-//! The order in which they are found depends on the tree, the set of the k nearest does not: (distance, index) is a total order.
+//! The order in which they are found depends on the tree, the set of the k nearest does not: (distance,
+//! index) is a total order.
 
 use super::boxes::{BoxRow, PointBox};
 use super::groups::{GroupTree, ROUNDING};
@@ -36,7 +37,8 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// As one number that is in the order of (distance, index). Squares are not negative, so their bits are in their order.
+    /// As one number that is in the order of (distance, index). Squares are not negative, so their bits are
+    /// in their order.
     #[inline(always)]
     fn key(&self) -> u128 {
         u128::from(self.square.to_bits()) << 32 | u128::from(self.index)
@@ -89,8 +91,8 @@ impl BlockBoxes {
         self.block.push(block);
     }
 
-    /// The blocks whose boxes are within a squared distance of a position. Writes each and advances by 0 or 1, so nothing
-    /// branches. Returns their number.
+    /// The blocks whose boxes are within a squared distance of a position. Writes each and advances by 0 or
+    /// 1, so nothing branches. Returns their number.
     #[inline(always)]
     fn within<const PERIODIC: bool>(&self, position: [f64; 3], bound: f64, found: &mut Vec<u32>) -> usize {
         let n_places = self.rows.len() * LANES;
@@ -149,8 +151,8 @@ impl NearestSearch<'_> {
         });
     }
 
-    /// Finds the nearest of a particle. Returns the distance of the k-th. More than k particles lie within `crowd` of any
-    /// particle of the group, and the blocks within `gathered` of its box are gathered.
+    /// Finds the nearest of a particle. Returns the distance of the k-th. More than k particles lie within
+    /// `crowd` of any particle of the group, and the blocks within `gathered` of its box are gathered.
     fn particle(
         &self,
         particle: usize,
@@ -197,7 +199,8 @@ impl NearestSearch<'_> {
         )
     }
 
-    /// Lists the particles at squared distances up to `bound` from `particle`, without itself. Returns their number.
+    /// Lists the particles at squared distances up to `bound` from `particle`, without itself. Returns their
+    /// number.
     #[inline(always)]
     fn select<const PERIODIC: bool>(
         &self,

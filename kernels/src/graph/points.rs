@@ -60,8 +60,8 @@ impl GraphPoints {
         self.blocks[i / LANES].each_ref().map(|x| x[i % LANES])
     }
 
-    /// The squared distance of two positions: to the nearest image if the box wraps around. The same bits for both orders
-    /// of the arguments.
+    /// The squared distance of two positions: to the nearest image if the box wraps around. The same bits for
+    /// both orders of the arguments.
     #[inline(always)]
     pub fn square_distance(&self, a: [f64; 3], b: [f64; 3]) -> f64 {
         match self.periodic {

@@ -53,8 +53,8 @@ impl std::fmt::Display for MeshError {
 
 impl std::error::Error for MeshError {}
 
-/// Octs of one level, sorted by the Morton key of `position`, each with one bit per cell in Morton order. An oct may come
-/// several times with different cells.
+/// Octs of one level, sorted by the Morton key of `position`, each with one bit per cell in Morton order. An
+/// oct may come several times with different cells.
 #[derive(Debug, Default, Clone)]
 pub struct SortedOcts {
     /// Position of each oct, on the grid of the next coarser level.
@@ -72,7 +72,8 @@ pub struct SortedOcts {
 #[derive(Debug)]
 pub struct UnlinkedMesh(Mesh);
 
-/// Bricks of leaves of one level: ascending keys on the grid of bricks ([`crate::sfc::morton63`]), and masks of leaves.
+/// Bricks of leaves of one level: ascending keys on the grid of bricks ([`crate::sfc::morton63`]), and masks
+/// of leaves.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafBricks<'a> {
     /// Keys of the bricks.
@@ -105,11 +106,12 @@ impl UnlinkedMesh {
         Ok(Self(mesh))
     }
 
-    /// A mesh of leaves alone. Each entry of `levels`, from level 0 on, has the bricks with leaves in runs, which follow each
-    /// other. Linear in the bricks.
+    /// A mesh of leaves alone. Each entry of `levels`, from level 0 on, has the bricks with leaves in runs,
+    /// which follow each other. Linear in the bricks.
     ///
     /// # Errors
-    /// [`MeshError::TooManyCells`] if there are more leaves than indices, [`MeshError::OutOfMemory`] if memory does not suffice.
+    /// [`MeshError::TooManyCells`] if there are more leaves than indices, [`MeshError::OutOfMemory`] if
+    /// memory does not suffice.
     pub fn from_leaf_bricks(domain: Domain, levels: &[Vec<LeafBricks>]) -> Result<Self, MeshError> {
         let mut mesh = Mesh::without_cells(domain);
         let runs = || levels.iter().flatten();

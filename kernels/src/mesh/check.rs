@@ -3,8 +3,8 @@
 use super::{Brick, COARSER, Mesh, MeshError, Neighbourhood, SuperBrick, for_each_coarser, local, place_of};
 use std::ops::Range;
 
-/// Whether the [coarser cells](Mesh::coarser_cells) include all cells around the octs in `own`, a mask of the brick at `bit`
-/// of the super-brick.
+/// Whether the [coarser cells](Mesh::coarser_cells) include all cells around the octs in `own`, a mask of the
+/// brick at `bit` of the super-brick.
 fn are_covered(coarser: &[u64; 64], bit: u32, own: u64) -> bool {
     let octs = (0..8).filter(|oct| own >> (8 * oct) & 0xff != 0);
     let around = &local::AROUND_OCT[bit as usize % 8];
@@ -19,8 +19,8 @@ fn are_covered(coarser: &[u64; 64], bit: u32, own: u64) -> bool {
 }
 
 impl Mesh {
-    /// Checks that a whole octree is valid in the given super-bricks: every split cell has its oct, and every oct its split
-    /// parent. Callers may check [`Mesh::supers`] in any parts.
+    /// Checks that a whole octree is valid in the given super-bricks: every split cell has its oct, and every
+    /// oct its split parent. Callers may check [`Mesh::supers`] in any parts.
     ///
     /// # Errors
     /// The first cell at which it is not valid.
@@ -28,9 +28,9 @@ impl Mesh {
         self.check_cells(supers, |b| self.bricks[b].exists, |level| !self.supers_of(level).is_empty())
     }
 
-    /// [`Mesh::check_octree`] for a part of an octree: checks only the cells in `own`, one mask per brick. Their ancestors
-    /// must be in this mesh, and their octs if they are split. Bit l of `levels` says whether the whole octree has cells
-    /// of level l.
+    /// [`Mesh::check_octree`] for a part of an octree: checks only the cells in `own`, one mask per brick.
+    /// Their ancestors must be in this mesh, and their octs if they are split. Bit l of `levels` says whether
+    /// the whole octree has cells of level l.
     ///
     /// # Errors
     /// The first cell at which it is not valid.
@@ -38,8 +38,8 @@ impl Mesh {
         self.check_cells(supers, |b| own[b], |level| levels >> level & 1 == 1)
     }
 
-    /// Checks the cells `own(brick)` of each brick in the given super-bricks: split cells against their octs, and octs
-    /// against their parents, if the octree has the next coarser level.
+    /// Checks the cells `own(brick)` of each brick in the given super-bricks: split cells against their octs,
+    /// and octs against their parents, if the octree has the next coarser level.
     fn check_cells(
         &self,
         supers: Range<usize>,
@@ -64,8 +64,8 @@ impl Mesh {
         Ok(())
     }
 
-    /// Checks that the split cells of a brick in `own` have their octs. `bit` is that of the brick, `finer` are the eight
-    /// super-bricks in its super-brick.
+    /// Checks that the split cells of a brick in `own` have their octs. `bit` is that of the brick, `finer`
+    /// are the eight super-bricks in its super-brick.
     fn check_split_cells(
         &self,
         level: u8,
@@ -87,7 +87,8 @@ impl Mesh {
         Ok(())
     }
 
-    /// Checks that the octs of a brick with cells in `own` have split parents, which are one oct of a brick of `coarser`.
+    /// Checks that the octs of a brick with cells in `own` have split parents, which are one oct of a brick
+    /// of `coarser`.
     fn check_parents(
         &self,
         level: u8,
@@ -109,14 +110,14 @@ impl Mesh {
         }
     }
 
-    /// Whether every oct in the given super-bricks is surrounded by cells of the next coarser level, so that no leaf there
-    /// touches one that is coarser by more than one level. For whole octrees.
+    /// Whether every oct in the given super-bricks is surrounded by cells of the next coarser level, so that
+    /// no leaf there touches one that is coarser by more than one level. For whole octrees.
     pub fn check_graded(&self, supers: Range<usize>) -> bool {
         self.are_graded(supers, |b| self.bricks[b].exists)
     }
 
-    /// [`Mesh::check_graded`] for a part of an octree: checks only octs with cells in `own`, one mask per brick. The cells
-    /// around their parents must be in this mesh.
+    /// [`Mesh::check_graded`] for a part of an octree: checks only octs with cells in `own`, one mask per
+    /// brick. The cells around their parents must be in this mesh.
     pub fn check_part_graded(&self, supers: Range<usize>, own: &[u64]) -> bool {
         self.are_graded(supers, |b| own[b])
     }
@@ -134,8 +135,8 @@ impl Mesh {
         })
     }
 
-    /// The existing cells of each of the 4x4x4 coarser bricks in and around a super-brick of `level`. Cells outside the box
-    /// count as existing.
+    /// The existing cells of each of the 4x4x4 coarser bricks in and around a super-brick of `level`. Cells
+    /// outside the box count as existing.
     fn coarser_cells(&self, level: u8, s: usize) -> [u64; 64] {
         let (coarser, finer) = (level - 1, self.supers[s].position);
         let first = |place: usize| {
@@ -154,8 +155,8 @@ impl Mesh {
         cells
     }
 
-    /// The existing cells of a 4x4x4 block from `first` on, found one by one. For boxes that are not a whole number of bricks
-    /// wide.
+    /// The existing cells of a 4x4x4 block from `first` on, found one by one. For boxes that are not a whole
+    /// number of bricks wide.
     #[cold]
     fn cells_from(&self, level: u8, first: [i64; 3]) -> u64 {
         let exists = |bit: &u32| {
@@ -174,8 +175,8 @@ impl Mesh {
         self.check_apart(supers, |b| self.bricks[b].exists)
     }
 
-    /// [`Mesh::check_leaves`] for a part of a mesh of leaves: checks only the cells in `own`, one mask per brick. Leaves
-    /// that contain one of these must be in this mesh.
+    /// [`Mesh::check_leaves`] for a part of a mesh of leaves: checks only the cells in `own`, one mask per
+    /// brick. Leaves that contain one of these must be in this mesh.
     ///
     /// # Errors
     /// The first cell that is inside another.
@@ -217,14 +218,15 @@ impl Mesh {
         (0..64).step_by(8).filter(is_inside).fold(0, |inside, oct| inside | 0xff << oct)
     }
 
-    /// Whether no leaf in the given super-bricks touches one that is coarser by more than one level. For meshes of leaves, of
-    /// which any may be missing. Super-bricks without much coarser leaves around them cost 27 look-ups per coarser level.
+    /// Whether no leaf in the given super-bricks touches one that is coarser by more than one level. For
+    /// meshes of leaves, of which any may be missing. Super-bricks without much coarser leaves around them
+    /// cost 27 look-ups per coarser level.
     pub fn check_leaves_graded(&self, supers: Range<usize>) -> bool {
         self.are_leaves_graded(supers, |b| self.bricks[b].leaf)
     }
 
-    /// [`Mesh::check_leaves_graded`] for a part of a mesh of leaves: checks only the leaves in `own`, one mask per brick.
-    /// The leaves that touch these must be in this mesh.
+    /// [`Mesh::check_leaves_graded`] for a part of a mesh of leaves: checks only the leaves in `own`, one
+    /// mask per brick. The leaves that touch these must be in this mesh.
     pub fn check_part_leaves_graded(&self, supers: Range<usize>, own: &[u64]) -> bool {
         self.are_leaves_graded(supers, |b| own[b])
     }
@@ -236,8 +238,8 @@ impl Mesh {
         })
     }
 
-    /// Whether no own leaf of a super-brick touches a leaf that is coarser by `up` levels, two or more. First looks around
-    /// the super-brick, then around each brick, and only then around single leaves.
+    /// Whether no own leaf of a super-brick touches a leaf that is coarser by `up` levels, two or more. First
+    /// looks around the super-brick, then around each brick, and only then around single leaves.
     fn touches_none(&self, s: usize, up: u8, own: &impl Fn(usize) -> u64) -> bool {
         let coarser = MuchCoarser::around(self, s, up);
         coarser.is_empty()
@@ -267,7 +269,8 @@ struct MuchCoarser<'a> {
     up: u8,
     /// Position of the coarser brick around the super-brick.
     brick: [u32; 3],
-    /// The leaves of that brick and of the 26 around it, x fastest; `None` on levels that are not whole bricks wide.
+    /// The leaves of that brick and of the 26 around it, x fastest; `None` on levels that are not whole
+    /// bricks wide.
     leaves: Option<[u64; 27]>,
 }
 

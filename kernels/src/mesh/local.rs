@@ -63,8 +63,8 @@ pub fn bits(mask: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Copies the values of the bits in `wanted` to the start of `to`. `from` has one value per bit of `has`, and may be longer;
-/// `wanted` must be a subset of `has`.
+/// Copies the values of the bits in `wanted` to the start of `to`. `from` has one value per bit of `has`, and
+/// may be longer; `wanted` must be a subset of `has`.
 #[inline(always)]
 pub fn pick<T: Copy>(mut from: &[T], has: u64, wanted: u64, to: &mut [T; 64]) {
     if has == wanted {
@@ -142,8 +142,8 @@ pub const fn slab(a: usize, low: u32, high: u32) -> u64 {
     BELOW[a][high as usize] & !BELOW[a][low as usize]
 }
 
-/// The cells of a block that touch another block, where `step` (-1, 0 or 1 along each axis) leads from the other block to
-/// this one.
+/// The cells of a block that touch another block, where `step` (-1, 0 or 1 along each axis) leads from the
+/// other block to this one.
 #[inline(always)]
 pub const fn facing(step: [i64; 3]) -> u64 {
     let (mut mask, mut a) = (u64::MAX, 0);
@@ -158,8 +158,8 @@ pub const fn facing(step: [i64; 3]) -> u64 {
     mask
 }
 
-/// For each octant of a block and each of the eight blocks around that corner (0 is the block itself): the cells, of twice
-/// the size, that the octant lies in or touches.
+/// For each octant of a block and each of the eight blocks around that corner (0 is the block itself): the
+/// cells, of twice the size, that the octant lies in or touches.
 pub const AROUND_OCTANT: [[u64; 8]; 8] = {
     let (mut table, mut i) = ([[u64::MAX; 8]; 8], 0);
     while i < 3 * 64 {

@@ -3,11 +3,12 @@
 //! Place in the flow: built from sorted octs or leaves; densities and all of PHEW are arrays in its order. It
 //! has positions and levels, but no densities.
 //!
-//! Cells of one level are in bricks of 4x4x4, each with one 64-bit mask of the cells that exist and one of those that are
-//! leaves. Bricks are in super-bricks of 4x4x4 in the same way. In both, the order is Morton's, so over the whole mesh
-//! the cell index is in the order of (level, Morton key). A look-up costs one hash of a 4x4x4 block of super-bricks and three
-//! popcounts. The 27 bricks around a brick follow from the 27 super-bricks around its super-brick without a hash, and so do the
-//! coarser ones (the design follows VDB).
+//! Cells of one level are in bricks of 4x4x4, each with one 64-bit mask of the cells that exist and one of
+//! those that are leaves. Bricks are in super-bricks of 4x4x4 in the same way. In both, the order is
+//! Morton's, so over the whole mesh the cell index is in the order of (level, Morton key). A look-up costs
+//! one hash of a 4x4x4 block of super-bricks and three popcounts. The 27 bricks around a brick follow from
+//! the 27 super-bricks around its super-brick without a hash, and so do the coarser ones (the design follows
+//! VDB).
 //!
 //! A mesh contains either a whole octree (split cells and leaves) or only leaves.
 
@@ -56,8 +57,8 @@ pub struct SuperBrick {
     pub bricks: u64,
 }
 
-/// The super-bricks of one level. Those of a 4x4x4 block follow each other too, so only blocks are hashed: there are few, and
-/// neighbours mostly lie in one.
+/// The super-bricks of one level. Those of a 4x4x4 block follow each other too, so only blocks are hashed:
+/// there are few, and neighbours mostly lie in one.
 #[derive(Debug, Clone, Default)]
 struct Level {
     supers: Range<u32>,
@@ -112,18 +113,20 @@ impl Mesh {
         self.graded
     }
 
-    /// States that the levels of touching leaves differ by at most one, which makes neighbours cheaper to find. See
-    /// [`Mesh::check_graded`] and [`Mesh::check_leaves_graded`].
+    /// States that the levels of touching leaves differ by at most one, which makes neighbours cheaper to
+    /// find. See [`Mesh::check_graded`] and [`Mesh::check_leaves_graded`].
     pub fn set_graded(&mut self, graded: bool) {
         self.graded = graded;
     }
 
-    /// The threshold, if this is a mesh of leaves from which only leaves up to it may be missing; else `None`.
+    /// The threshold, if this is a mesh of leaves from which only leaves up to it may be missing; else
+    /// `None`.
     pub fn leaves_above(&self) -> Option<f64> {
         self.above
     }
 
-    /// States that this is a mesh of leaves, without split cells, that has all leaves denser than a threshold.
+    /// States that this is a mesh of leaves, without split cells, that has all leaves denser than a
+    /// threshold.
     pub fn set_leaves_above(&mut self, threshold: f64) {
         self.above = Some(threshold);
     }
@@ -231,8 +234,8 @@ impl Mesh {
         Some((brick, bit_of(position)))
     }
 
-    /// Whether the cell of `level` at `position` contains finer cells. One look-up per finer level: a hash, or a binary search
-    /// among the super-bricks.
+    /// Whether the cell of `level` at `position` contains finer cells. One look-up per finer level: a hash,
+    /// or a binary search among the super-bricks.
     pub fn has_finer(&self, level: u8, position: [u32; 3]) -> bool {
         (level + 1..self.n_levels()).any(|finer| self.has_cells_of(finer, level, position))
     }

@@ -1,7 +1,7 @@
 //! Neighbours: which bricks are around a brick or a super-brick?
 //!
-//! Each super-brick stores the 27 super-bricks around it, and the eight of the next coarser level that it lies in or may
-//! touch. Neighbouring bricks follow from these by shifts and popcounts:
+//! Each super-brick stores the 27 super-bricks around it, and the eight of the next coarser level that it
+//! lies in or may touch. Neighbouring bricks follow from these by shifts and popcounts:
 //!
 //! ```text
 //!     along one axis, in bricks from the first brick of the super-brick
@@ -66,13 +66,14 @@ pub struct Neighbourhood {
     level: u8,
     position: [u32; 3],
     supers: Beside,
-    /// Whether the box is a whole number of super-bricks wide along periodic axes, so that wrapping super-bricks wraps cells.
+    /// Whether the box is a whole number of super-bricks wide along periodic axes, so that wrapping
+    /// super-bricks wraps cells.
     regular: bool,
 }
 
 impl Neighbourhood {
-    /// The neighbourhood of the super-brick at `position` of `level`, which need not exist. One hash look-up; 27 if it does
-    /// not exist.
+    /// The neighbourhood of the super-brick at `position` of `level`, which need not exist. One hash look-up;
+    /// 27 if it does not exist.
     #[inline]
     pub fn around(mesh: &Mesh, level: u8, position: [u32; 3]) -> Self {
         match mesh.super_at(level, position) {
@@ -92,15 +93,16 @@ impl Neighbourhood {
         Self { level, position, supers, regular: is_regular(mesh, level) }
     }
 
-    /// The brick at `position` (slot 13) and the 26 around it, x fastest; `NONE` where there is none. Only for levels that are
-    /// whole bricks wide along periodic axes.
+    /// The brick at `position` (slot 13) and the 26 around it, x fastest; `NONE` where there is none. Only
+    /// for levels that are whole bricks wide along periodic axes.
     #[inline]
     pub fn bricks(&self, mesh: &Mesh, position: [u32; 3]) -> [BrickIdx; 27] {
         let local: [i32; 3] = std::array::from_fn(|a| (position[a] - (self.position[a] << 2)) as i32);
         std::array::from_fn(|slot| self.brick(mesh, std::array::from_fn(|a| local[a] + step(slot, a) as i32)))
     }
 
-    /// The brick at `local` bricks from the first of the super-brick, -4 to 7 along each axis; `NONE` where there is none.
+    /// The brick at `local` bricks from the first of the super-brick, -4 to 7 along each axis; `NONE` where
+    /// there is none.
     #[inline(always)]
     pub fn brick(&self, mesh: &Mesh, local: [i32; 3]) -> BrickIdx {
         if !self.regular {
@@ -115,8 +117,8 @@ impl Neighbourhood {
         }
     }
 
-    /// Calls `visit(place, brick)` for every brick in the super-brick or beside it. Places are 0 to 5 along each axis, from
-    /// the brick before the first of the super-brick.
+    /// Calls `visit(place, brick)` for every brick in the super-brick or beside it. Places are 0 to 5 along
+    /// each axis, from the brick before the first of the super-brick.
     #[inline(always)]
     pub fn for_each_near(&self, mesh: &Mesh, mut visit: impl FnMut([usize; 3], BrickIdx)) {
         if !self.regular {
@@ -145,8 +147,8 @@ impl Neighbourhood {
     }
 }
 
-/// Calls `visit(place, brick)` for every brick of the next coarser level that a super-brick of `level` lies in or touches.
-/// Places are 0 to 3 along each axis, from the brick before those that it lies in.
+/// Calls `visit(place, brick)` for every brick of the next coarser level that a super-brick of `level` lies
+/// in or touches. Places are 0 to 3 along each axis, from the brick before those that it lies in.
 #[inline(always)]
 pub fn for_each_coarser(mesh: &Mesh, level: u8, s: usize, mut visit: impl FnMut([usize; 3], BrickIdx)) {
     let finer = mesh.supers[s].position;
@@ -168,7 +170,8 @@ pub fn for_each_coarser(mesh: &Mesh, level: u8, s: usize, mut visit: impl FnMut(
     }
 }
 
-/// The super-bricks of the next coarser level that the super-brick at `finer` of `level` lies in or may touch.
+/// The super-bricks of the next coarser level that the super-brick at `finer` of `level` lies in or may
+/// touch.
 fn coarser_around(mesh: &Mesh, recent: &mut RecentBlocks, level: u8, finer: [u32; 3]) -> Coarser {
     let Some(coarser) = level.checked_sub(1) else { return [NO_SUPER; 8] };
     let octant = octant_of(finer);
@@ -195,8 +198,8 @@ pub fn place_of(near: [usize; 3]) -> usize {
     near[0] + 4 * near[1] + 16 * near[2]
 }
 
-/// For each brick of a super-brick, the [places](place_of) of the coarser bricks that it lies in or touches, in the order of
-/// [`local::AROUND_OCTANT`].
+/// For each brick of a super-brick, the [places](place_of) of the coarser bricks that it lies in or touches,
+/// in the order of [`local::AROUND_OCTANT`].
 pub const COARSER: [[u8; 8]; 64] = {
     let (mut table, mut i) = ([[0; 8]; 64], 0);
     while i < 8 * 64 {
@@ -231,7 +234,8 @@ fn is_regular(mesh: &Mesh, level: u8) -> bool {
     mesh.domain.wraps_blocks(level, 16)
 }
 
-/// The super-bricks of `level` in some slots around a position. None on levels that are not [regular](is_regular).
+/// The super-bricks of `level` in some slots around a position. None on levels that are not
+/// [regular](is_regular).
 fn supers_around<const N: usize>(
     mesh: &Mesh,
     recent: &mut RecentBlocks,
@@ -288,7 +292,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-        /// Bricks around super-bricks, from the links between these, are those that are looked up by their position.
+        /// Bricks around super-bricks, from the links between these, are those that are looked up by their
+        /// position.
         #[test]
         fn linked_bricks_are_those_at_their_positions(of in random_mesh()) {
             let mesh = &of.mesh;

@@ -80,8 +80,9 @@ pub fn mesh_of(domain: Domain, cells: Vec<(u8, [u32; 3])>) -> Mesh {
     mesh.with_links(links)
 }
 
-/// Boxes of level-0 extents 1 to 3, wrapping or not, refined at random from level 2 down to level 5; or boxes that are no whole
-/// number of bricks wide, refined from level 0 down to level 3. Densities have few values, so that many are equal.
+/// Boxes of level-0 extents 1 to 3, wrapping or not, refined at random from level 2 down to level 5; or boxes
+/// that are no whole number of bricks wide, refined from level 0 down to level 3. Densities have few values,
+/// so that many are equal.
 pub fn random_mesh() -> impl Strategy<Value = RandomMesh> {
     let any_extents = (1..=18_u32, 1..=9_u32, 1..=6_u32).prop_map(|(x, y, z)| ([x, y, z], 0));
     let extents = prop_oneof![

@@ -1,5 +1,5 @@
-//! Deposit: the masses of particles on the leaves of one root, as [`crate::density::deposit_conserving`] computes them on a
-//! whole mesh. [`super::walk`] finds the leaf of each particle and the cells around it.
+//! Deposit: the masses of particles on the leaves of one root, as [`crate::density::deposit_conserving`]
+//! computes them on a whole mesh. [`super::walk`] finds the leaf of each particle and the cells around it.
 
 use super::tree::NONE;
 use super::walk::{Leaf, for_each_particle};
@@ -36,8 +36,8 @@ pub struct LevelDeposit {
     is_full: bool,
 }
 
-/// The leaves of one level of a root that are denser than a threshold: bricks by ascending key with a mask of these leaves,
-/// and the densities of the leaves.
+/// The leaves of one level of a root that are denser than a threshold: bricks by ascending key with a mask of
+/// these leaves, and the densities of the leaves.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct TestLevel {
     /// Morton key of each brick on the grid of bricks of its level.
@@ -51,8 +51,8 @@ pub struct TestLevel {
 /// Called with the number of a particle, the level of its leaf, and the key of another root.
 pub type Borders<'a> = &'a mut dyn FnMut(usize, u8, u64);
 
-/// Calls `found` for each particle of a root and each other root that its cloud reaches, including this root across a
-/// periodic side. Visits only leaves at the sides of the root.
+/// Calls `found` for each particle of a root and each other root that its cloud reaches, including this root
+/// across a periodic side. Visits only leaves at the sides of the root.
 pub fn for_each_border(tree: &RootTree, shape: &Shape, root: u64, particles: RootMasses, found: Borders) {
     let corner = position63(root);
     let at_side = |level: u8, position: [u32; 3]| {
@@ -67,7 +67,8 @@ pub fn for_each_border(tree: &RootTree, shape: &Shape, root: u64, particles: Roo
     });
 }
 
-/// Calls `found` for each root that the cloud of a particle in the root at `corner` reaches, except at that position.
+/// Calls `found` for each root that the cloud of a particle in the root at `corner` reaches, except at that
+/// position.
 fn others(shape: &Shape, corner: [u32; 3], level: u8, x: [f64; 3], mut found: impl FnMut(u64)) {
     let depth = level - shape.root_level;
     let (mut seen, mut n) = ([u64::MAX; 8], 0);
@@ -144,7 +145,8 @@ impl LevelDeposit {
         }
     }
 
-    /// Deposits the part in this root of a particle that is in another root, or in this one across a periodic side.
+    /// Deposits the part in this root of a particle that is in another root, or in this one across a periodic
+    /// side.
     pub fn deposit_border(
         &mut self,
         tree: &RootTree,
@@ -169,7 +171,8 @@ impl LevelDeposit {
         }
     }
 
-    /// Adds `mass` to `cell`, which is the cell of `level` at `at` or the leaf that covers it, or to the leaves in it.
+    /// Adds `mass` to `cell`, which is the cell of `level` at `at` or the leaf that covers it, or to the
+    /// leaves in it.
     #[inline(always)]
     fn share(&mut self, tree: &RootTree, (level, at, cell): (u8, [i64; 3], u32), mass: f64, cloud: &Cloud) {
         match self.quanta[cell as usize] {
@@ -178,8 +181,8 @@ impl LevelDeposit {
         }
     }
 
-    /// Adds `mass` to the leaves in a split cell, the first of whose children is `first`. No branch depends on where the cloud
-    /// is: a child outside it gets a mass of 0.
+    /// Adds `mass` to the leaves in a split cell, the first of whose children is `first`. No branch depends
+    /// on where the cloud is: a child outside it gets a mass of 0.
     #[inline(always)]
     fn share_among(
         &mut self,
@@ -212,8 +215,8 @@ impl LevelDeposit {
         self.share(tree, (level, at, cell), mass, cloud);
     }
 
-    /// Appends the leaves of `level` denser than `threshold`; `unit` is the volume of the box. Returns the number of leaves of
-    /// the level and the greatest density among them.
+    /// Appends the leaves of `level` denser than `threshold`; `unit` is the volume of the box. Returns the
+    /// number of leaves of the level and the greatest density among them.
     pub fn test_cells(
         &self,
         tree: &RootTree,
@@ -300,7 +303,8 @@ mod tests {
 
     const QUANTUM: f64 = 1.0 / (1u64 << 40) as f64;
 
-    /// The tree of a box that is a single root, and the keys of the particles, which are put in the order of these.
+    /// The tree of a box that is a single root, and the keys of the particles, which are put in the order of
+    /// these.
     fn tree_of(shape: &Shape, positions: &mut [[f64; 3]]) -> (RootTree, Vec<u64>) {
         positions.sort_by_key(|x| shape.key(*x));
         let keys: Vec<u64> = positions.iter().map(|x| shape.key(*x)).collect();

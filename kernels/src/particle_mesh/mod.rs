@@ -4,18 +4,19 @@
 //! root, so the memory of the whole box is never needed. It uses particles and one root at a time, and
 //! nothing of PHEW.
 //!
-//! The definition: all cells above level `level_min` are split. A cell from level `level_min` to just above `level_max` is
-//! split if it holds more than `m_refine` particles, or if a split cell of the next level touches it: all 26 neighbours
-//! of a split cell exist. So the levels of leaves that touch differ by one at most.
+//! The definition: all cells above level `level_min` are split. A cell from level `level_min` to just above
+//! `level_max` is split if it holds more than `m_refine` particles, or if a split cell of the next level
+//! touches it: all 26 neighbours of a split cell exist. So the levels of leaves that touch differ by one at
+//! most.
 //!
-//! The box is cut into *roots*, the cells of one level that is at least two above `level_min`. The particles of a root
-//! cause splits in this root and the 26 around it only: a split cell of level k forces the touching cells of level k - 1,
-//! those force cells of level k - 2, and so on; their positions, halved at each step, stay within one of the
-//! ancestor's. The splits that all particles cause are the union of those that the particles of each root
-//! cause. So roots are processed one
-//! by one ([`crowded`], [`grade`]), splits in neighbouring roots are sent there, and each root unites the splits that it
-//! receives ([`unite`]). A cloud is no larger than the leaf of its particle, so it reaches neighbouring roots only
-//! ([`for_each_border`], [`LevelDeposit::deposit_border`]).
+//! The box is cut into *roots*, the cells of one level that is at least two above `level_min`. The particles
+//! of a root cause splits in this root and the 26 around it only: a split cell of level k forces the touching
+//! cells of level k - 1, those force cells of level k - 2, and so on; their positions, halved at each step,
+//! stay within one of the ancestor's. The splits that all particles cause are the union of those that the
+//! particles of each root cause. So roots are processed one by one ([`crowded`], [`grade`]), splits in
+//! neighbouring roots are sent there, and each root unites the splits that it receives ([`unite`]). A cloud
+//! is no larger than the leaf of its particle, so it reaches neighbouring roots only ([`for_each_border`],
+//! [`LevelDeposit::deposit_border`]).
 
 mod deposit;
 mod split;
@@ -36,7 +37,8 @@ pub const DEEPEST: u8 = 20;
 /// Deepest level above which all cells can be split.
 pub const DEEPEST_COARSE: u8 = 12;
 
-/// The rules by which cells are split. `root_level + 2 <= level_min <= level_max <= DEEPEST`; the box is one cube.
+/// The rules by which cells are split. `root_level + 2 <= level_min <= level_max <= DEEPEST`; the box is one
+/// cube.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// The box.
@@ -52,7 +54,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The Morton key of the cell of level `level_max` that contains a point, given in units of the side of the box.
+    /// The Morton key of the cell of level `level_max` that contains a point, given in units of the side of
+    /// the box.
     #[inline(always)]
     pub fn key(&self, x: [f64; 3]) -> u64 {
         let side = cell_side(self.level_max);

@@ -1,7 +1,7 @@
 //! Splitting: which cells do particles split, and which cells does grading force?
 //!
-//! If a finer cell is split, all cells of the next coarser level that touch it are split too. Along one axis these are its
-//! parent and the parent's neighbour on its side:
+//! If a finer cell is split, all cells of the next coarser level that touch it are split too. Along one axis
+//! these are its parent and the parent's neighbour on its side:
 //!
 //! ```text
 //!     finer cells      | 0 1 | 2 3 | 4 5 | 6 7 |
@@ -10,9 +10,9 @@
 //!     finer cell 2 touches coarser 0 and 1;   finer cell 3 touches coarser 1 and 2
 //! ```
 //!
-//! A brick covers two coarser cells along each axis, half of a coarser brick. So the forced cells lie in the coarser brick
-//! around it, and in the one before it (if the brick's position is even) or after it (if odd). [`FORCED`] holds these
-//! masks for every cell of a brick and every parity of its position.
+//! A brick covers two coarser cells along each axis, half of a coarser brick. So the forced cells lie in the
+//! coarser brick around it, and in the one before it (if the brick's position is even) or after it (if odd).
+//! [`FORCED`] holds these masks for every cell of a brick and every parity of its position.
 
 use super::Shape;
 use crate::geom::Domain;
@@ -34,8 +34,8 @@ pub struct SplitBrick {
 /// Split cells by level, from `level_min` to `level_max` - 1; bricks ascend by key, none twice.
 pub type SplitLevels = Vec<Vec<SplitBrick>>;
 
-/// The cells of a root that hold more than `m_refine` particles. `keys` are the sorted keys of all its particles. Linear in
-/// the particles, times the number of levels on which they are in such cells.
+/// The cells of a root that hold more than `m_refine` particles. `keys` are the sorted keys of all its
+/// particles. Linear in the particles, times the number of levels on which they are in such cells.
 pub fn crowded(shape: &Shape, keys: &[u64]) -> SplitLevels {
     let mut runs: Vec<Range<usize>> = std::iter::once(0..keys.len()).collect();
     let of_level = |level: u8| {
@@ -91,9 +91,9 @@ pub fn grade(shape: &Shape, levels: &mut SplitLevels) {
     }
 }
 
-/// For each parity of the position of a brick, each of its cells, and each of eight coarser bricks: the coarser cells that the
-/// cell touches. Bit a of the number of a coarser brick says whether it is beside the one around the cell along axis a:
-/// before it if the parity is even, after it if odd.
+/// For each parity of the position of a brick, each of its cells, and each of eight coarser bricks: the
+/// coarser cells that the cell touches. Bit a of the number of a coarser brick says whether it is beside the
+/// one around the cell along axis a: before it if the parity is even, after it if odd.
 static FORCED: [[[u64; 8]; 64]; 8] = {
     let mut table = [[[0; 8]; 64]; 8];
     let mut i = 0;
@@ -116,7 +116,8 @@ static FORCED: [[[u64; 8]; 64]; 8] = {
     table
 };
 
-/// Appends the cells of `level` that touch split cells of the next finer level, brick by brick, with repetitions.
+/// Appends the cells of `level` that touch split cells of the next finer level, brick by brick, with
+/// repetitions.
 fn force(domain: &Domain, level: u8, finer: &[SplitBrick], forced: &mut Vec<SplitBrick>) {
     for brick in finer {
         let place = position63(brick.key);

@@ -20,8 +20,8 @@ pub struct RootTree {
 }
 
 impl RootTree {
-    /// Rebuilds itself as the tree of the root with this key. `levels` gives its split cells of a level. Linear in the cells.
-    /// Keeps its memory.
+    /// Rebuilds itself as the tree of the root with this key. `levels` gives its split cells of a level.
+    /// Linear in the cells. Keeps its memory.
     ///
     /// # Panics
     /// If the parent of a split cell is not split.

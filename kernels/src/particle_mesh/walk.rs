@@ -2,8 +2,9 @@
 //!
 //! Place in the flow: called by [`super::deposit`]. It uses keys and a tree, no masses.
 //!
-//! Particles are sorted by key, so one walk down the tree and up again meets them all. It keeps the 27 cells around each cell
-//! of its path, so no neighbour is searched for. Those around a child follow from those around its parent:
+//! Particles are sorted by key, so one walk down the tree and up again meets them all. It keeps the 27 cells
+//! around each cell of its path, so no neighbour is searched for. Those around a child follow from those
+//! around its parent:
 //!
 //! ```text
 //!     along one axis                         27 cells = 3 x 3 x 3 slots, x fastest; slot 13 is the cell itself
@@ -14,15 +15,16 @@
 //!     around child 1              | x | c | x |       slots 0 1 2: child 0 of 1, child 1 of 1, child 0 of 2
 //! ```
 //!
-//! [`BESIDE`] is that table for all three axes. If a cell around the parent is a leaf, it covers the slot itself.
+//! [`BESIDE`] is that table for all three axes. If a cell around the parent is a leaf, it covers the slot
+//! itself.
 
 use super::tree::NONE;
 use super::{RootTree, Shape};
 use crate::mesh::local;
 use crate::sfc::position63;
 
-/// For each child of a cell and each slot around the child: the slot around the cell that contains it, and the number of the
-/// child there.
+/// For each child of a cell and each slot around the child: the slot around the cell that contains it, and
+/// the number of the child there.
 const BESIDE: [[(u8, u8); 27]; 8] = {
     let mut table = [[(0, 0); 27]; 8];
     let mut i = 0;
@@ -43,8 +45,8 @@ const BESIDE: [[(u8, u8); 27]; 8] = {
     table
 };
 
-/// For each child of a cell and each octant of that child: the eight cells that the cloud of a particle there touches, as in
-/// [`BESIDE`].
+/// For each child of a cell and each octant of that child: the eight cells that the cloud of a particle there
+/// touches, as in [`BESIDE`].
 const TOUCHED: [[[(u8, u8); 8]; 8]; 8] = {
     let mut table = [[[(0, 0); 8]; 8]; 8];
     let mut i = 0;
@@ -68,8 +70,8 @@ const OWN: usize = 13;
 
 /// The 27 cells around a split cell, of its level or leaves that cover those, and where their children are.
 ///
-/// Child i of the cell in a slot is the cell `first + (i & mask)`. So a leaf, whose mask is 0, stands for all of its children,
-/// and a slot outside the root has [`NONE`] for its children.
+/// Child i of the cell in a slot is the cell `first + (i & mask)`. So a leaf, whose mask is 0, stands for all
+/// of its children, and a slot outside the root has [`NONE`] for its children.
 struct Around {
     first: [u32; 27],
     mask: [u32; 27],
@@ -83,7 +85,8 @@ impl Around {
         around
     }
 
-    /// The cell around a child of the cell itself that an entry of [`BESIDE`] names; [`NONE`] outside the root.
+    /// The cell around a child of the cell itself that an entry of [`BESIDE`] names; [`NONE`] outside the
+    /// root.
     #[inline(always)]
     fn beside(&self, (slot, child): (u8, u8)) -> u32 {
         self.first[usize::from(slot)] + (u32::from(child) & self.mask[usize::from(slot)])
@@ -127,8 +130,9 @@ impl Leaf<'_> {
         self.around.own_child(self.child)
     }
 
-    /// Returns each of the eight cells that the cloud of a particle in it touches, x fastest; [`NONE`] outside the root. `low` is
-    /// the position of the first one: along each axis the leaf itself or the cell before it.
+    /// Returns each of the eight cells that the cloud of a particle in it touches, x fastest; [`NONE`]
+    /// outside the root. `low` is the position of the first one: along each axis the leaf itself or the cell
+    /// before it.
     #[inline(always)]
     pub fn touched(&self, low: [i64; 3]) -> impl Fn(usize) -> u32 {
         let half = |a: usize| (low[a] + 1 - i64::from(self.position[a])) as usize;
@@ -143,8 +147,8 @@ struct PathCell {
     around: Around,
 }
 
-/// Calls `visit` for each particle of a root with its leaf. `root` is the key of the root, `keys` are those of its particles.
-/// Enters only cells for whose level and position `is_wanted` holds.
+/// Calls `visit` for each particle of a root with its leaf. `root` is the key of the root, `keys` are those
+/// of its particles. Enters only cells for whose level and position `is_wanted` holds.
 ///
 /// ```text
 ///     keys in digits of 8, from the root down      2 5 1      2 5 6      3 1 1

@@ -1,17 +1,17 @@
 //! Ascent: which neighbour of each test cell is the densest? (paper, section 2.2)
 //!
-//! Place in the flow: after the test cells are known. The result, one pointer per test cell, is a forest whose roots are
-//! the peaks; [`super::label`] follows it. This module uses densities and neighbours, but no labels or
-//! saddles.
+//! Place in the flow: after the test cells are known. The result, one pointer per test cell, is a forest
+//! whose roots are the peaks; [`super::label`] follows it. This module uses densities and neighbours, but no
+//! labels or saddles.
 //!
 //! For each brick with test cells:
 //!
 //! 1. [`GhostBlock`] and [`Block`] bring the cells around it into flat arrays, coarser cells included.
 //! 2. [`Densest`] takes the maximum of the 27 places around each place, in single precision. If that does not
-//! distinguish two cells, [`break_tie`] compares the densities themselves.
+//!    distinguish two cells, [`break_tie`] compares the densities themselves.
 //! 3. A block has no finer cells. So the finer cells *raise* the pointers of adjacent coarser cells
-//! ([`super::raise`]). If the coarser cell belongs to this call and has ascended already, they do so at once.
-//! Otherwise the pair is returned, and raised when all cells have ascended.
+//!    ([`super::raise`]). If the coarser cell belongs to this call and has ascended already, they do so at once.
+//!    Otherwise the pair is returned, and raised when all cells have ascended.
 
 use super::Rules;
 use super::block::{Block, LEN, PLACE, around};
@@ -29,13 +29,13 @@ use std::ops::Range;
 /// RAMSES ascends to a neighbour only if it is denser by this factor.
 const RAMSES_CONTRAST: f64 = 1.0001;
 
-/// For every test cell of the given super-bricks, stores in `up` the densest of its neighbours of the same level, of a
-/// coarser level, and of a finer level in these super-bricks; or the cell itself if no neighbour exceeds it. The
-/// super-bricks must come by ascending level. `up` has one entry per test cell of the mesh; only entries of the
-/// cells of these super-bricks are touched.
+/// For every test cell of the given super-bricks, stores in `up` the densest of its neighbours of the same
+/// level, of a coarser level, and of a finer level in these super-bricks; or the cell itself if no neighbour
+/// exceeds it. The super-bricks must come by ascending level. `up` has one entry per test cell of the mesh;
+/// only entries of the cells of these super-bricks are touched.
 ///
-/// Returns the pairs of a finer cell and a coarser one elsewhere, to be [raised](raise) after all cells have ascended.
-/// Linear in the cells.
+/// Returns the pairs of a finer cell and a coarser one elsewhere, to be [raised](raise) after all cells have
+/// ascended. Linear in the cells.
 pub fn ascend(
     mesh: &Mesh,
     test_cells: &TestCells,
@@ -125,8 +125,8 @@ impl Ascended {
     }
 }
 
-/// Calls `work(brick, block)` with the block of every brick of the given super-bricks that has test cells. `labels` are
-/// copied too if they are given.
+/// Calls `work(brick, block)` with the block of every brick of the given super-bricks that has test cells.
+/// `labels` are copied too if they are given.
 #[inline(always)]
 pub(super) fn for_each_block<I: Index>(
     mesh: &Mesh,
@@ -195,8 +195,8 @@ fn break_tie(
     best
 }
 
-/// Under RAMSES's rules, turns the test cells of `range` into peaks whose densest neighbour is not denser by a factor of
-/// 1.0001. Does nothing under the paper's rules.
+/// Under RAMSES's rules, turns the test cells of `range` into peaks whose densest neighbour is not denser by
+/// a factor of 1.0001. Does nothing under the paper's rules.
 pub fn demand_contrast(
     mesh: &Mesh,
     test_cells: &TestCells,

@@ -1,9 +1,10 @@
 //! Block: one brick of 4x4x4 cells with the ring of cells around it, as flat arrays of 6x6x6 places.
 //!
-//! Place in the flow: cut out of a [`GhostBlock`], it is what the kernels of [`super::ascent`] and [`super::saddle`] work
-//! on. It has one brick and its neighbours, and nothing else of the mesh.
+//! Place in the flow: cut out of a [`GhostBlock`], it is what the kernels of [`super::ascent`] and
+//! [`super::saddle`] work on. It has one brick and its neighbours, and nothing else of the mesh.
 //!
-//! In flat arrays every neighbour of a place is at a constant offset, so one loop over all places is vector code:
+//! In flat arrays every neighbour of a place is at a constant offset, so one loop over all places is vector
+//! code:
 //!
 //! ```text
 //!     one plane z (rows of 6 places)           offsets
@@ -98,8 +99,8 @@ impl<I: Index> Default for Block<I> {
 }
 
 impl<I: Index> Block<I> {
-    /// Copies the block of the brick at `local` (its position in the super-brick) out of the ghost block of the
-    /// super-brick.
+    /// Copies the block of the brick at `local` (its position in the super-brick) out of the ghost block of
+    /// the super-brick.
     #[inline(always)]
     pub fn cut(&mut self, from: &GhostBlock<I>, local: [u32; 3], labelled: bool) {
         for z in 0..6 {

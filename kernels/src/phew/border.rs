@@ -2,8 +2,7 @@
 //!
 //! Place in the flow: after [`super::hierarchy`], once the clump of each test cell is known. Only RAMSES's
 //! unbinding uses it ([`crate::bound::unbind::ramses`]). A border lies midway between the centres of two
-//! touching test cells of different
-//! clumps, whatever their levels:
+//! touching test cells of different clumps, whatever their levels:
 //!
 //! ```text
 //!     +-------+---+---+
@@ -36,9 +35,9 @@ pub struct BorderSearch<'a> {
 }
 
 impl BorderSearch<'_> {
-    /// Lowers the squared distances from the peaks to their nearest borders, one per clump, by the borders between the cells
-    /// of the given super-bricks and the cells that touch them on the same or a coarser level. Over all super-bricks no border is
-    /// missed. Linear in the test cells.
+    /// Lowers the squared distances from the peaks to their nearest borders, one per clump, by the borders
+    /// between the cells of the given super-bricks and the cells that touch them on the same or a coarser
+    /// level. Over all super-bricks no border is missed. Linear in the test cells.
     pub fn lower(&self, supers: impl Iterator<Item = usize>, nearest: &mut [f64]) {
         let Self { mesh, test_cells, clump_of, .. } = *self;
         for_each_block(mesh, test_cells, Some(clump_of), supers, |brick, block: &Block<CellIdx>| {
@@ -67,8 +66,8 @@ impl BorderSearch<'_> {
         block.label[neighbour(place, i)] != block.label[place]
     }
 
-    /// The midpoint between the centre of the cell at `position` and that of its `i`-th neighbour. May lie outside the box, by
-    /// half a cell.
+    /// The midpoint between the centre of the cell at `position` and that of its `i`-th neighbour. May lie
+    /// outside the box, by half a cell.
     fn midpoint(&self, block: &Block<CellIdx>, position: [u32; 3], i: usize) -> [f64; 3] {
         let place = usize::from(PLACE[local::bit_of(position) as usize]);
         let (own, level) = (cell_centre(block.level, position), block.level);

@@ -5,8 +5,8 @@
 //!
 //! # Worked example
 //!
-//! A small hash table has one slot per hash value, not per pair. `1-2: 5` is a contact of patches 1 and 2 with saddle 5.
-//! Say that pairs 1-2 and 3-4 have the same slot:
+//! A small hash table has one slot per hash value, not per pair. `1-2: 5` is a contact of patches 1 and 2
+//! with saddle 5. Say that pairs 1-2 and 3-4 have the same slot:
 //!
 //! ```text
 //!     push        slot before   slot after   kept aside
@@ -30,8 +30,8 @@ use std::hint::select_unpredictable;
 
 /// Collects contacts and drops those that another contact of the same two patches strictly exceeds.
 ///
-/// No branch depends on a contact, because none of them could be predicted. All choices are between whole numbers, which
-/// compile to one conditional move each.
+/// No branch depends on a contact, because none of them could be predicted. All choices are between whole
+/// numbers, which compile to one conditional move each.
 #[derive(Debug)]
 pub struct ContactDedup {
     slots: Vec<PatchContact>,
@@ -44,7 +44,8 @@ pub struct ContactDedup {
 /// A contact of two patches.
 #[derive(Debug, Clone, Copy)]
 struct PatchContact {
-    /// The two peaks, the smaller index in the high half; 0 in a free slot, as no peak has a contact with itself.
+    /// The two peaks, the smaller index in the high half; 0 in a free slot, as no peak has a contact with
+    /// itself.
     pair: u64,
     /// Its approximate saddle: the bits of a number in single precision.
     saddle: u32,
@@ -54,7 +55,8 @@ struct PatchContact {
 
 const FREE: PatchContact = PatchContact { pair: 0, saddle: 0, cells: 0 };
 
-/// Number of slots, a power of two: more than the pairs that have contacts at one time, and few enough for a core's cache.
+/// Number of slots, a power of two: more than the pairs that have contacts at one time, and few enough for a
+/// core's cache.
 const SLOTS: usize = 1 << 12;
 
 impl Default for ContactDedup {
@@ -72,9 +74,9 @@ impl ContactDedup {
         }
     }
 
-    /// Adds a contact of the patches of two peaks through two cells. The caller must have [reserved](Self::reserve) room.
-    /// `saddle` is approximate and in any unit: if it is less than another by more than a factor of [`STRICTLY`], the exact
-    /// saddle must be less, too.
+    /// Adds a contact of the patches of two peaks through two cells. The caller must have
+    /// [reserved](Self::reserve) room. `saddle` is approximate and in any unit: if it is less than another by
+    /// more than a factor of [`STRICTLY`], the exact saddle must be less, too.
     #[inline(always)]
     pub fn push(&mut self, peaks: [PeakIdx; 2], saddle: f32, cells: [CellIdx; 2]) {
         let ([a, b], [at_a, at_b]) = (peaks.map(|p| p.0), cells.map(|c| c.0));
@@ -108,7 +110,8 @@ impl ContactDedup {
         self.n_aside = 0;
     }
 
-    /// The greatest contact of every pair of patches, and few others. Complete after [`finish`](Self::finish).
+    /// The greatest contact of every pair of patches, and few others. Complete after
+    /// [`finish`](Self::finish).
     pub fn edges(&self) -> &[ContactEdge] {
         &self.edges
     }

@@ -1,14 +1,14 @@
 //! Contact filter: which contacts of a brick's cells may be in the forest?
 //!
-//! Place in the flow: [`super::saddle`] calls it with the block of every brick, and lists the contacts that are left.
-//! It uses densities and labels of one block, but no saddles, peaks or other bricks.
+//! Place in the flow: [`super::saddle`] calls it with the block of every brick, and lists the contacts that
+//! are left. It uses densities and labels of one block, but no saddles, peaks or other bricks.
 //!
 //! A contact joins two touching cells of different patches. It cannot be in the maximum spanning forest if it
 //! is strictly the lowest edge of a cycle. Two kinds of cycles are visible inside a block:
 //!
-//! - *Through a third cell C* that touches both cells A and B of the contact and is denser than either: A-C and C-B are
-//!   both higher than A-B, whatever the patch of C is. All common neighbours of A and B fill a box of 2 or 3 cells along
-//!   each axis, so the test is one maximum over a box:
+//! - *Through a third cell C* that touches both cells A and B of the contact and is denser than either: A-C
+//!   and C-B are both higher than A-B, whatever the patch of C is. All common neighbours of A and B fill a
+//!   box of 2 or 3 cells along each axis, so the test is one maximum over a box:
 //!
 //! ```text
 //!     face contact A-B           edge contact A-B          (one plane z of the block;
@@ -19,16 +19,17 @@
 //!     . C C .                    . A C .
 //! ```
 //!
-//! - *Inside a patch*: a cell A' of the patch of A that is denser than A and touches B. Then A'-B joins the same two
-//!   patches higher up. Only A' that share a face with A are tried: six steps, one bit each.
+//! - *Inside a patch*: a cell A' of the patch of A that is denser than A and touches B. Then A'-B joins the
+//!   same two patches higher up. Only A' that share a face with A are tried: six steps, one bit each.
 //!
 //! ```text
 //!     bit    0   1   2   3   4   5          a step from A in bit order; bits 6 to 11
 //!     step  +x  +y  +z  -x  -y  -z          repeat them for "the step stays in the oct of A"
 //! ```
 //!
-//! Each contact of two cells of one level is looked for once, in 13 of the 26 directions. The block of a coarser cell
-//! does not contain finer ones, so a contact with a coarser cell is looked for in all 26 directions from the finer cell:
+//! Each contact of two cells of one level is looked for once, in 13 of the 26 directions. The block of a
+//! coarser cell does not contain finer ones, so a contact with a coarser cell is looked for in all 26
+//! directions from the finer cell:
 //!
 //! ```text
 //!     z = 0 (own plane)   z = 1 (next plane)
@@ -37,9 +38,9 @@
 //!       .  .  .              4  5  6
 //! ```
 //!
-//! A coarser cell fills several places of the block, so several directions lead to it. Only the nearest place counts: a
-//! direction is dropped if one of its steps stays in the oct of the finer cell, because the coarser cell is then reached
-//! without that step too.
+//! A coarser cell fills several places of the block, so several directions lead to it. Only the nearest place
+//! counts: a direction is dropped if one of its steps stays in the oct of the finer cell, because the coarser
+//! cell is then reached without that step too.
 //!
 //! The compared numbers have 16 bits. So a vector holds twice as many of them as of the densities and labels
 //! that they represent: see [`super::quantized`]. The test module has the same rules as plain loops over
@@ -149,7 +150,8 @@ const fn own_steps(direction: usize, sign: i32) -> u16 {
     mask
 }
 
-/// The steps from the second cell of a contact in `direction` (opposite if `sign` is -1) to common neighbours of both.
+/// The steps from the second cell of a contact in `direction` (opposite if `sign` is -1) to common neighbours
+/// of both.
 const fn steps_to_common(direction: usize, sign: i32) -> u16 {
     let d = DIRECTIONS[direction];
     let is_face = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] == 1;
@@ -224,8 +226,8 @@ pub const OFFSETS: [i32; 32] = {
     table
 };
 
-/// The shape of the box of common neighbours, one bit per axis: 3 cells along the axes along which the contact does not
-/// step, else 2.
+/// The shape of the box of common neighbours, one bit per axis: 3 cells along the axes along which the
+/// contact does not step, else 2.
 const fn shape(direction: usize) -> usize {
     let d = DIRECTIONS[direction];
     (if d[0] == 0 { 1 } else { 0 }) + (if d[1] == 0 { 2 } else { 0 }) + (if d[2] == 0 { 4 } else { 0 })
@@ -236,8 +238,8 @@ const fn shape(direction: usize) -> usize {
 pub struct ContactFilter {
     quantized: QuantizedBlock,
     box_maxima: BoxMaxima,
-    /// For each place the steps to denser cells of the same patch, the bits of [`STEPS_IN_OCT`], and [`COARSER`];
-    /// [`NO_CELL`] where there is no cell.
+    /// For each place the steps to denser cells of the same patch, the bits of [`STEPS_IN_OCT`], and
+    /// [`COARSER`]; [`NO_CELL`] where there is no cell.
     steps: Numbers,
     /// The same, with all but coarser cells marked [`NO_CELL`].
     coarser_steps: Numbers,
@@ -320,9 +322,9 @@ impl ContactFilter {
         }
     }
 
-    /// Sets `bit` at every place whose contact in `direction` is left: it joins two patches, no common neighbour is
-    /// denser than both cells, no denser cell of either patch touches the other cell, and no fewer steps reach it.
-    /// `there` are the marks of the second cell.
+    /// Sets `bit` at every place whose contact in `direction` is left: it joins two patches, no common
+    /// neighbour is denser than both cells, no denser cell of either patch touches the other cell, and no
+    /// fewer steps reach it. `there` are the marks of the second cell.
     ///
     /// One loop serves all directions. With constant offsets, the compiler would shuffle registers in place
     /// of loads.
@@ -352,8 +354,8 @@ impl ContactFilter {
     }
 }
 
-/// Maxima over boxes of two or three places along each axis. A box of two begins at the place itself, a box of three one
-/// place before it. One array per pass of the separable maximum: along x, then y, then z.
+/// Maxima over boxes of two or three places along each axis. A box of two begins at the place itself, a box
+/// of three one place before it. One array per pass of the separable maximum: along x, then y, then z.
 #[derive(Debug)]
 struct BoxMaxima {
     x2: Numbers,
@@ -402,7 +404,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The rules of the module as plain loops over cells: the directions left at an own cell, as [`CellBits::at`].
+    /// The rules of the module as plain loops over cells: the directions left at an own cell, as
+    /// [`CellBits::at`].
     fn plain(block: &Block<CellIdx>, place: usize) -> u32 {
         let mut quantized = QuantizedBlock::default();
         quantized.fill_in(block);

@@ -3,8 +3,9 @@
 //! Place in the flow: the inner kernel of [`super::ascent`] and [`super::raise`]. It uses densities at
 //! places, not cells.
 //!
-//! The maximum over 3x3x3 places is separable: three maxima along x, then along y, then along z, each one vector loop
-//! over all places. To learn *where* the maximum is, the loops run on 32-bit words of a density and its place:
+//! The maximum over 3x3x3 places is separable: three maxima along x, then along y, then along z, each one
+//! vector loop over all places. To learn *where* the maximum is, the loops run on 32-bit words of a density
+//! and its place:
 //!
 //! ```text
 //!     bit 31                         8 7           0
@@ -12,10 +13,10 @@
 //!         | leading 24 bits of rho    | 255 - place |      in `first`
 //! ```
 //!
-//! The bits of positive floats are in the order of the floats, so the greatest word has the greatest leading bits. Among
-//! places whose leading bits are equal, the greatest word in `last` names the last place, in `first` the
-//! first place. If both name the same place, it is the only one. Otherwise 24 bits do not determine which of
-//! several places is the densest.
+//! The bits of positive floats are in the order of the floats, so the greatest word has the greatest leading
+//! bits. Among places whose leading bits are equal, the greatest word in `last` names the last place, in
+//! `first` the first place. If both name the same place, it is the only one. Otherwise 24 bits do not
+//! determine which of several places is the densest.
 //!
 //! Places from 256 on are guards: they have no bits of their own and density 0, so they are never a relevant
 //! maximum.
@@ -62,8 +63,8 @@ impl<const N: usize> Densest<N> {
         self.fill_in_masked::<ROW, PLANE>(rho, all, all, all);
     }
 
-    /// Takes the maxima in 4x4x4 places with one empty plane before them, for [`super::raise`]: the first and the last
-    /// place along an axis do not look along that axis.
+    /// Takes the maxima in 4x4x4 places with one empty plane before them, for [`super::raise`]: the first and
+    /// the last place along an axis do not look along that axis.
     #[inline(always)]
     pub fn fill_in_blocks<const ROW: usize, const PLANE: usize>(&mut self, rho: &[f32; N]) {
         let [along_x, along_y, along_z]: [&[u32; N]; 3] =
@@ -71,8 +72,8 @@ impl<const N: usize> Densest<N> {
         self.fill_in_masked::<ROW, PLANE>(rho, |i| along_x[i], |i| along_y[i], |i| along_z[i]);
     }
 
-    /// Takes the maxima, where the words of the two neighbours of a place along x count as masked by `x`, and likewise
-    /// along y and z. A mask is all ones or zero.
+    /// Takes the maxima, where the words of the two neighbours of a place along x count as masked by `x`, and
+    /// likewise along y and z. A mask is all ones or zero.
     #[inline(always)]
     fn fill_in_masked<const ROW: usize, const PLANE: usize>(
         &mut self,
@@ -126,7 +127,8 @@ fn greatest<const OFFSET: usize, const GUARD: usize, const N: usize>(
     }
 }
 
-/// A mask that is all ones at the second and third of every four places along an axis from `first` on, and zero elsewhere.
+/// A mask that is all ones at the second and third of every four places along an axis from `first` on, and
+/// zero elsewhere.
 const fn inner<const N: usize>(offset: usize, first: usize) -> [u32; N] {
     let (mut table, mut place) = ([0; N], first);
     while place < N {

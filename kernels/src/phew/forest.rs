@@ -9,8 +9,9 @@
 //! forest(B))`: the same function reduces the edges of a task,
 //! of the tasks of a rank, and of several ranks.
 //!
-//! It is found in rounds (Boruvka): every tree chooses the greatest edge that leads out of it. Such an edge belongs to the
-//! forest, whatever the other edges are. That is cheaper than sorting all edges, because most of them are dropped:
+//! It is found in rounds (Boruvka): every tree chooses the greatest edge that leads out of it. Such an edge
+//! belongs to the forest, whatever the other edges are. That is cheaper than sorting all edges, because most
+//! of them are dropped:
 //!
 //! ```text
 //!     edges (saddle)         1 --9-- 2 --3-- 3 --8-- 4      2-4: 2, 1-3: 1
@@ -50,8 +51,8 @@ impl ContactEdge {
         }
     }
 
-    /// The total order of edges: the greatest saddle comes first. Of two edges between the same patches, the order does
-    /// not depend on the numbers of the peaks.
+    /// The total order of edges: the greatest saddle comes first. Of two edges between the same patches, the
+    /// order does not depend on the numbers of the peaks.
     #[inline]
     pub fn order(&self, other: &Self) -> Ordering {
         let place = |edge: &Self| (edge.peaks, low_first(edge.cells));
@@ -73,7 +74,8 @@ pub struct ForestScratch {
     live: Vec<Live>,
     /// Union-find of the trees.
     parents: Vec<u32>,
-    /// For each tree the greatest edge that leads out of it, as a word of its approximate saddle and its place in `live`.
+    /// For each tree the greatest edge that leads out of it, as a word of its approximate saddle and its
+    /// place in `live`.
     greatest: Vec<u64>,
     /// The edges of the forest, as words of approximate saddle and place.
     kept: Vec<u64>,
@@ -115,8 +117,8 @@ impl ForestScratch {
         kept.clear();
     }
 
-    /// Chooses the greatest edge out of every tree. The choice between words has no branch; only ties in single precision
-    /// look at the edges.
+    /// Chooses the greatest edge out of every tree. The choice between words has no branch; only ties in
+    /// single precision look at the edges.
     fn choose(&mut self, edges: &[ContactEdge]) {
         for (live, place) in self.live.iter().zip(0..) {
             let new = word(live.falling, place);
@@ -148,8 +150,8 @@ impl ForestScratch {
         }
     }
 
-    /// Renumbers the trees of the live edges, and drops edges inside one tree. Writes each edge and advances by 0 or 1, so
-    /// nothing branches.
+    /// Renumbers the trees of the live edges, and drops edges inside one tree. Writes each edge and advances
+    /// by 0 or 1, so nothing branches.
     fn drop_inner(&mut self) {
         // Parents have smaller numbers, so each one points to its root already.
         for tree in 0..self.parents.len() {
@@ -167,8 +169,8 @@ impl ForestScratch {
 
 /// The maximum spanning forest of `edges`, in falling order.
 ///
-/// Each round is linear in the peaks and the edges that are left, and at least halves the number of trees. `scratch`
-/// grows to the number of peaks named.
+/// Each round is linear in the peaks and the edges that are left, and at least halves the number of trees.
+/// `scratch` grows to the number of peaks named.
 #[must_use]
 pub fn reduce(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<ContactEdge> {
     scratch.begin(edges);
@@ -182,9 +184,9 @@ pub fn reduce(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<Contact
     scratch.kept.iter().map(|kept| edges[place_of(*kept)]).collect()
 }
 
-/// The maximum spanning forest together with all edges that could replace an edge of equal saddle in it, in falling
-/// order. It may contain a few edges more. Only the first of several equal edges between the same patches is
-/// included.
+/// The maximum spanning forest together with all edges that could replace an edge of equal saddle in it, in
+/// falling order. It may contain a few edges more. Only the first of several equal edges between the same
+/// patches is included.
 #[must_use]
 pub fn reduce_with_ties(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<ContactEdge> {
     let forest = reduce(edges, scratch);
@@ -199,8 +201,8 @@ pub fn reduce_with_ties(edges: &[ContactEdge], scratch: &mut ForestScratch) -> V
     all
 }
 
-/// An approximate saddle as bits that ascend (or stay equal) as saddles fall, always less than those of [`NONE`].
-/// Saddles are positive, so their bits ascend as they do.
+/// An approximate saddle as bits that ascend (or stay equal) as saddles fall, always less than those of
+/// [`NONE`]. Saddles are positive, so their bits ascend as they do.
 #[inline(always)]
 fn falling(saddle: f64) -> u32 {
     (!(saddle as f32).to_bits()).min(u32::MAX - 1)

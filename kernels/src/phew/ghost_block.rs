@@ -1,8 +1,8 @@
 //! Ghost block: the cells of a super-brick with two layers around them, as flat arrays of 20x20x20 places.
 //!
-//! Place in the flow: gathered once per super-brick, then [`Block::cut`](super::block::Block::cut) copies the 6x6x6
-//! places of each brick out of it. It uses the mesh around one super-brick, and does not depend on later uses
-//! of blocks.
+//! Place in the flow: gathered once per super-brick, then [`Block::cut`](super::block::Block::cut) copies the
+//! 6x6x6 places of each brick out of it. It uses the mesh around one super-brick, and does not depend on
+//! later uses of blocks.
 //!
 //! A super-brick is 16 cells wide. Its first cell is at coordinate 2 along each axis. One layer is enough for
 //! cells of the same level. With the second one, a coarser cell that touches the super-brick fits completely:
@@ -20,8 +20,8 @@
 //!                 [0 1] [2 3] [4 5] ...
 //! ```
 //!
-//! The cells come from the super-brick's own bricks and from the bricks beside it: those at brick coordinates 0 and 5,
-//! where 1 to 4 are its own. Only the touching layer of an adjacent brick is copied.
+//! The cells come from the super-brick's own bricks and from the bricks beside it: those at brick coordinates
+//! 0 and 5, where 1 to 4 are its own. Only the touching layer of an adjacent brick is copied.
 //!
 //! The simple reference is `Block::gather_small`, which looks up every place separately.
 
@@ -68,7 +68,8 @@ impl Index for CellIdx {
     }
 }
 
-/// The test cells in and beside the bricks of a super-brick. A coarser cell fills all the places that it covers.
+/// The test cells in and beside the bricks of a super-brick. A coarser cell fills all the places that it
+/// covers.
 #[derive(Debug, Clone)]
 pub struct GhostBlock<I> {
     /// Densities in single precision; 0 where there is no test cell.
@@ -101,8 +102,8 @@ const SPOT: [u16; 64] = {
     table
 };
 
-/// For each mask of an oct and each of its eight bits, how many set bits are below it; 0 for bits that are not set. In
-/// other words, the number of each cell among the cells of its oct.
+/// For each mask of an oct and each of its eight bits, how many set bits are below it; 0 for bits that are
+/// not set. In other words, the number of each cell among the cells of its oct.
 const RANKS: [[u8; 8]; 256] = {
     let (mut table, mut i) = ([[0; 8]; 256], 0);
     while i < 256 * 8 {
@@ -115,14 +116,15 @@ const RANKS: [[u8; 8]; 256] = {
     table
 };
 
-/// The cells of a brick that lie in or touch the super-brick. `place` is the position of the brick, 0 to 5 along each
-/// axis: 1 to 4 are in the super-brick, 0 and 5 beside it.
+/// The cells of a brick that lie in or touch the super-brick. `place` is the position of the brick, 0 to 5
+/// along each axis: 1 to 4 are in the super-brick, 0 and 5 beside it.
 #[inline(always)]
 fn visible(place: [usize; 3]) -> u64 {
     local::facing(place.map(|x| i64::from(x == 5) - i64::from(x == 0)))
 }
 
-/// For each of the 4x4x4 coarser bricks in and around a super-brick: the cells that the given bricks lie in or touch.
+/// For each of the 4x4x4 coarser bricks in and around a super-brick: the cells that the given bricks lie in
+/// or touch.
 #[inline(always)]
 fn needed(bricks: u64) -> [u64; 64] {
     let mut needed = [0; 64];
@@ -243,7 +245,8 @@ impl<I: Index> GhostBlock<I> {
         found
     }
 
-    /// Sets the densities in the blocks of the given bricks to 0; in all of the arrays if there are many bricks.
+    /// Sets the densities in the blocks of the given bricks to 0; in all of the arrays if there are many
+    /// bricks.
     #[inline(always)]
     fn clear(&mut self, bricks: u64) {
         if bricks.count_ones() > FEW_BRICKS {
@@ -281,9 +284,9 @@ impl<I: Index> GhostBlock<I> {
         }
     }
 
-    /// Puts the test cells of an oct without a branch per cell. `mask` are its test cells and `exists` all its cells, both
-    /// numbered from `first` on. It may also write cells one place beyond those that touch the super-brick; no block
-    /// contains that place.
+    /// Puts the test cells of an oct without a branch per cell. `mask` are its test cells and `exists` all
+    /// its cells, both numbered from `first` on. It may also write cells one place beyond those that touch
+    /// the super-brick; no block contains that place.
     #[inline(always)]
     fn put_oct(&mut self, of: BlockRequest, spot: usize, first: BlockCell, [mask, exists]: [u8; 2]) {
         if mask == u8::MAX {
@@ -356,7 +359,8 @@ impl<I: Index> GhostBlock<I> {
         }
     }
 
-    /// Puts the cells that are coarser by `up` levels. For meshes that are not known to be graded and for narrow boxes.
+    /// Puts the cells that are coarser by `up` levels. For meshes that are not known to be graded and for
+    /// narrow boxes.
     #[cold]
     fn put_much_coarser(&mut self, of: BlockRequest, up: u8) -> bool {
         let level = of.level - up;
@@ -377,7 +381,8 @@ impl<I: Index> GhostBlock<I> {
         found
     }
 
-    /// Puts the cells of the coarser brick whose first cell is at `corner`, which is not wrapped into the box.
+    /// Puts the cells of the coarser brick whose first cell is at `corner`, which is not wrapped into the
+    /// box.
     fn put_much_coarser_brick(&mut self, of: BlockRequest, up: u8, corner: [i64; 3]) -> bool {
         let level = of.level - up;
         let mut found = false;
@@ -395,7 +400,8 @@ impl<I: Index> GhostBlock<I> {
         found
     }
 
-    /// Puts a cell that fills `side` places along each axis from `first` on, as far as they are inside the arrays.
+    /// Puts a cell that fills `side` places along each axis from `first` on, as far as they are inside the
+    /// arrays.
     fn put_block(&mut self, of: BlockRequest, found: BlockCell, first: [i64; 3], side: i64) {
         let range = |a: usize| {
             first[a].clamp(0, WIDE as i64) as usize..(first[a] + side).clamp(0, WIDE as i64) as usize
@@ -427,7 +433,8 @@ mod tests {
     use crate::mesh::random::{RandomMesh, random_mesh};
     use proptest::prelude::*;
 
-    /// Compares the block of every brick, cut out of ghost blocks, with the one that is looked up place by place.
+    /// Compares the block of every brick, cut out of ghost blocks, with the one that is looked up place by
+    /// place.
     fn check<I: Index + PartialEq + std::fmt::Debug>(of: &RandomMesh) {
         let (mesh, rho) = (&of.mesh, &of.rho);
         let test_cells = of.test_cells(rho);

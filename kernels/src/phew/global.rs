@@ -22,8 +22,8 @@ pub struct CellAt {
 }
 
 impl CellAt {
-    /// The point at which it touches another cell: the middle of the part of the surface that both share, wrapped into the
-    /// box, in units of the level-0 cell.
+    /// The point at which it touches another cell: the middle of the part of the surface that both share,
+    /// wrapped into the box, in units of the level-0 cell.
     pub fn touches(&self, other: &Self, domain: &Domain) -> [f64; 3] {
         let [level, level_other] = [self.level as u8, other.level as u8];
         let from = cell_centre(level, self.ijk);
@@ -84,7 +84,8 @@ pub struct GlobalEdge {
 }
 
 impl GlobalEdge {
-    /// An edge between two different patches whose peaks represent themselves; `cells` belong to `peaks` in the given order.
+    /// An edge between two different patches whose peaks represent themselves; `cells` belong to `peaks` in
+    /// the given order.
     pub fn new(saddle: f64, peaks: [GlobalPeak; 2], cells: [CellAt; 2]) -> Self {
         let first = usize::from(peaks[0].peak > peaks[1].peak);
         let nodes = [peaks[first], peaks[1 - first]];
@@ -92,8 +93,8 @@ impl GlobalEdge {
         Self { saddle, peaks: nodes.map(|p| p.peak), nodes, cells }
     }
 
-    /// The total order of edges, the same as [`ContactEdge::order`](super::forest::ContactEdge::order): the greatest saddle
-    /// comes first.
+    /// The total order of edges, the same as [`ContactEdge::order`](super::forest::ContactEdge::order): the
+    /// greatest saddle comes first.
     #[inline]
     pub fn order(&self, other: &Self) -> Ordering {
         let place = |edge: &Self| (edge.peaks, low_first(edge.cells));

@@ -3,12 +3,11 @@
 //! Place in the flow: the last step; it cuts a [`MergeTree`] whenever thresholds change. It does not use
 //! cells.
 //!
-//! A peak d is noise if rho_d / saddle < R, where the saddle is the one at which it dies and R the threshold of
-//! [`Persistence`]. That may also be a difference: rho_d - saddle < R. Noise removal unites patches over
+//! A peak d is noise if rho_d / saddle < R, where the saddle is the one at which it dies and R the threshold
+//! of [`Persistence`]. That may also be a difference: rho_d - saddle < R. Noise removal unites patches over
 //! exactly the edges at which noise dies; the result are the clumps. The saddle threshold S then unites
-//! clumps over the edges with saddle > S; the result are the haloes. The paper
-//! removes saddles in rounds. The round of each clump and the clump that it merges into follow from the tree
-//! too ([`super::rounds`]).
+//! clumps over the edges with saddle > S; the result are the haloes. The paper removes saddles in rounds. The
+//! round of each clump and the clump that it merges into follow from the tree too ([`super::rounds`]).
 
 use super::Rules;
 use super::persistence::Persistence;
@@ -54,8 +53,8 @@ impl KeySaddle {
     pub const NONE: Self = Self { density: 0.0, neighbour: PeakIdx::NONE, of: SaddleOf::Nothing };
 }
 
-/// Clumps and haloes. Every array is indexed by [`PeakIdx`], and a clump or halo is identified by its highest peak. For
-/// peaks that are not the highest of a clump, only `clump` is defined.
+/// Clumps and haloes. Every array is indexed by [`PeakIdx`], and a clump or halo is identified by its highest
+/// peak. For peaks that are not the highest of a clump, only `clump` is defined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hierarchy {
     /// The clump of each patch; `NONE` where it was discarded.
@@ -77,8 +76,8 @@ pub fn cut(tree: &MergeTree, cut: &Cut, rules: Rules) -> Hierarchy {
     cut_in_order(tree, tree.by_death(), cut, rules)
 }
 
-/// Cuts a tree whose peaks die in the order of `deaths`. For trees without their noise: the patches between which a peak
-/// dies, which decide between equal saddles, are no longer known there.
+/// Cuts a tree whose peaks die in the order of `deaths`. For trees without their noise: the patches between
+/// which a peak dies, which decide between equal saddles, are no longer known there.
 pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Rules) -> Hierarchy {
     let is_noise = |d: PeakIdx| cut.persistence.is_noise(tree.rho[d.at()], tree.death[d.at()].saddle);
     let (noise, kept): (Vec<_>, Vec<_>) = deaths.into_iter().partition(|&d| is_noise(d));

@@ -1,11 +1,12 @@
 //! Labels: which peak does the ascent of each test cell end at?
 //!
-//! Place in the flow: after [`super::ascent`]. The result is the number of a patch per test cell, which is all that
-//! [`super::saddle`] needs. This module uses pointers between test cells, but no densities.
+//! Place in the flow: after [`super::ascent`]. The result is the number of a patch per test cell, which is
+//! all that [`super::saddle`] needs. This module uses pointers between test cells, but no densities.
 //!
-//! `up` is a forest of pointers along which the total order strictly rises, so every chain ends at a peak, which points
-//! to itself. [`compress`] replaces a pointer only by the end of its own chain. So whatever value another thread
-//! reads, it is an ancestor, and relaxed loads and stores suffice. README.md in this folder proves it.
+//! `up` is a forest of pointers along which the total order strictly rises, so every chain ends at a peak,
+//! which points to itself. [`compress`] replaces a pointer only by the end of its own chain. So whatever
+//! value another thread reads, it is an ancestor, and relaxed loads and stores suffice. README.md in this
+//! folder proves it.
 
 use super::test_cells::TestCells;
 use crate::ids::{RootIdx, TestIdx};
@@ -42,8 +43,8 @@ fn flatten(up: &[AtomicU32], cell: u32) {
     }
 }
 
-/// The roots of the ascents among the test cells: one bit per cell, and a running count per 64 cells, so that numbering
-/// a root is cheap. On one rank every root is a peak. Over several ranks ghosts are roots as well.
+/// The roots of the ascents among the test cells: one bit per cell, and a running count per 64 cells, so that
+/// numbering a root is cheap. On one rank every root is a peak. Over several ranks ghosts are roots as well.
 #[derive(Debug, Clone, Default)]
 pub struct PeakSet {
     words: Vec<u64>,
@@ -105,8 +106,8 @@ impl PeakSet {
         local::bits(among).map(move |n| (TestIdx(first + n), local::nth_set_bit(mask, n)))
     }
 
-    /// The bits of the peaks among 64 test cells from `first`, which need not be a multiple of 64. Bits past the last test
-    /// cell are 0.
+    /// The bits of the peaks among 64 test cells from `first`, which need not be a multiple of 64. Bits past
+    /// the last test cell are 0.
     #[inline(always)]
     fn word_from(&self, first: usize) -> u64 {
         let (word, shift) = (first >> 6, first & 63);
@@ -126,7 +127,8 @@ impl PeakSet {
     }
 }
 
-/// Replaces the pointer of every test cell of `range`, which must point to its peak, by the index of the peak.
+/// Replaces the pointer of every test cell of `range`, which must point to its peak, by the index of the
+/// peak.
 pub fn label(up: &[AtomicU32], peaks: &PeakSet, range: Range<usize>) {
     for pointer in &up[range] {
         let peak = pointer.load(Relaxed);

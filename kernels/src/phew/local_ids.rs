@@ -12,8 +12,9 @@
 //!     local id     0   1   2   3 |  4   5 |  6   7    6
 //! ```
 //!
-//! A peak of an expected range is found by comparisons alone, without a branch: `peak - first < n` for each of the few
-//! ranges, where a peak below `first` wraps around to a large number. Other peaks go through a hash map.
+//! A peak of an expected range is found by comparisons alone, without a branch: `peak - first < n` for each
+//! of the few ranges, where a peak below `first` wraps around to a large number. Other peaks go through a
+//! hash map.
 
 use crate::ids::PeakIdx;
 use crate::simd::wide;
@@ -42,7 +43,8 @@ struct Dense {
 const NONE: u32 = u32::MAX;
 
 impl Dense {
-    /// The id of a peak if it is in the range, else `id`. Without a branch: which range a peak is in cannot be predicted.
+    /// The id of a peak if it is in the range, else `id`. Without a branch: which range a peak is in cannot
+    /// be predicted.
     #[inline(always)]
     fn id_or(&self, peak: PeakIdx, id: u32) -> u32 {
         let place = peak.0.wrapping_sub(self.first);

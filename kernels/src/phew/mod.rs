@@ -1,6 +1,7 @@
 //! PHEW: which clumps and haloes does a density field contain? (Bleuler et al. 2015)
 //!
-//! Place in the flow: after the mesh and its densities, before [`crate::props`]. The files in the order of the steps:
+//! Place in the flow: after the mesh and its densities, before [`crate::props`]. The files in the order of
+//! the steps:
 //!
 //! | step | file | result |
 //! |---|---|---|
@@ -48,11 +49,11 @@ pub mod tree;
 /// The rules to follow if the paper and RAMSES differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rules {
-    /// Those of the paper: any denser neighbour counts, ties go to the first cell in the order of cells, and isolated
-    /// irrelevant peaks are discarded.
+    /// Those of the paper: any denser neighbour counts, ties go to the first cell in the order of cells, and
+    /// isolated irrelevant peaks are discarded.
     #[default]
     Paper,
-    /// Those of RAMSES: a neighbour counts if it is denser by a factor of 1.0001, ties go to the neighbour that is probed
-    /// first, and isolated irrelevant peaks keep their label.
+    /// Those of RAMSES: a neighbour counts if it is denser by a factor of 1.0001, ties go to the neighbour
+    /// that is probed first, and isolated irrelevant peaks keep their label.
     Ramses,
 }

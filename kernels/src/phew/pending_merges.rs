@@ -1,9 +1,10 @@
 //! Pending merges: which deaths can a group of ranks decide, and which remain for another group?
 //!
-//! Place in the flow: [`super::tree::MergeTree::grow`] answers on one rank that knows all edges. Here each group of ranks knows
-//! only the edges that name a peak of its own. It decides what it can and hands on the rest. Then the ranks form other groups,
-//! until one group holds all of them and decides everything. The deaths are those of `MergeTree::grow` on all edges;
-//! PENDING_MERGES.md proves it. Nothing here communicates.
+//! Place in the flow: [`super::tree::MergeTree::grow`] answers on one rank that knows all edges. Here each
+//! group of ranks knows only the edges that name a peak of its own. It decides what it can and hands on the
+//! rest. Then the ranks form other groups, until one group holds all of them and decides everything. The
+//! deaths are those of `MergeTree::grow` on all edges; PENDING_MERGES.md proves it. Nothing here
+//! communicates.
 //!
 //! # Worked example
 //!
@@ -17,18 +18,20 @@
 //! ```
 //!
 //! *Rank 0 alone* knows A-B, B-C and C-D, and goes through them by falling saddle.
-//! - A-B at 4: {A} and {B} are closed (all their peaks and edges are known). B is lower: B dies, and A represents it.
-//! - B-C at 3: {A, B} and {C} are closed. C is lower: C dies, and A represents it. More precisely, the node at the other
-//!   end of the edge does; that is A, which represents B by now.
-//! - C-D at 2: {A, B, C} is closed with top A = 10. {D} is open: D belongs to rank 1, so its component may have more
-//!   peaks. What is known of it is D = 9. The lower top is D, but D may belong to a greater component. The edge stays
-//!   pending, as A-D.
+//! - A-B at 4: {A} and {B} are closed (all their peaks and edges are known). B is lower: B dies, and A
+//!   represents it.
+//! - B-C at 3: {A, B} and {C} are closed. C is lower: C dies, and A represents it. More precisely, the node
+//!   at the other end of the edge does; that is A, which represents B by now.
+//! - C-D at 2: {A, B, C} is closed with top A = 10. {D} is open: D belongs to rank 1, so its component may
+//!   have more peaks. What is known of it is D = 9. The lower top is D, but D may belong to a greater
+//!   component. The edge stays pending, as A-D.
 //! - Rank 1 knows that edge as C-D. So rank 0 sends it the new name: C is now A.
 //!
 //! *Rank 1 alone* knows C-D and D-E.
-//! - C-D at 2: {C} is open with known top 8, {D} is closed with top 9. The lower one, {C}, is open: the edge stays
-//!   pending, as C-D, and {C, D} is open from now on.
-//! - D-E at 1: {C, D} is open with known top 9, {E} is closed with top 5. E is lower than what is known already: E dies.
+//! - C-D at 2: {C} is open with known top 8, {D} is closed with top 9. The lower one, {C}, is open: the edge
+//!   stays pending, as C-D, and {C, D} is open from now on.
+//! - D-E at 1: {C, D} is open with known top 9, {E} is closed with top 5. E is lower than what is known
+//!   already: E dies.
 //! - The name of D has not changed, so rank 1 sends nothing.
 //!
 //! *Both ranks together* have A-D at 2. All components are closed now. D is lower than A: D dies.
@@ -44,7 +47,8 @@ use rustc_hash::FxHashMap;
 /// The part that a group of ranks has not decided.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PendingMerges {
-    /// Edges at which the group cannot tell yet which peak dies, in falling order, with the nodes that represent its own peaks.
+    /// Edges at which the group cannot tell yet which peak dies, in falling order, with the nodes that
+    /// represent its own peaks.
     pub edges: Vec<GlobalEdge>,
     /// New names of nodes of this group, for the groups at the other ends of edges. Each comes with the rank
     /// that owns the node at the other end. They are in the order of the edges, so a name may occur several
@@ -65,8 +69,9 @@ pub fn rename(edges: &mut [GlobalEdge], names: &[NewName]) {
     }
 }
 
-/// The groups of the next round that need a pending edge: those of its two nodes. None if the group of the other node passes the
-/// edge on. `is_inside` is true for the ranks in the group of this round, `next` the next group of a rank.
+/// The groups of the next round that need a pending edge: those of its two nodes. None if the group of the
+/// other node passes the edge on. `is_inside` is true for the ranks in the group of this round, `next` the
+/// next group of a rank.
 pub fn next_groups(
     edge: &GlobalEdge,
     is_inside: impl Fn(u32) -> bool,
@@ -84,7 +89,8 @@ pub struct GroupMerges<F> {
     ids: NodeIds,
     /// Union-find of the decided merges: the root of a peak is the *node* that represents it.
     node_parents: Vec<u32>,
-    /// Union-find of all merges, the pending ones too, between nodes: the root of a node is the top of its component.
+    /// Union-find of all merges, the pending ones too, between nodes: the root of a node is the top of its
+    /// component.
     components: Vec<PendingNode>,
 }
 
@@ -136,7 +142,8 @@ impl<F: Fn(u32) -> bool> GroupMerges<F> {
     /// them.
     pub fn decide(&mut self, mut edges: Vec<GlobalEdge>, deaths: &mut Vec<GlobalDeath>) -> PendingMerges {
         sort(&mut edges);
-        // An edge brings one death at most. Deaths that grow step by step double the time of a few thousand edges.
+        // An edge brings one death at most. Deaths that grow step by step double the time of a few thousand
+        // edges.
         deaths.reserve(edges.len());
         if self.ids.count() == 0 {
             self.ids = NodeIds::new(&edges);
@@ -232,8 +239,8 @@ impl<F: Fn(u32) -> bool> GroupMerges<F> {
         &self.components[node as usize].peak
     }
 
-    /// The new name of the node inside, if an edge has one end inside and one outside, and the rank that owns the one outside.
-    /// Local to the group: the other end has its old name.
+    /// The new name of the node inside, if an edge has one end inside and one outside, and the rank that owns
+    /// the one outside. Local to the group: the other end has its old name.
     fn new_name(&mut self, nodes: &[GlobalPeak; 2]) -> Option<(u32, NewName)> {
         let inside = nodes.each_ref().map(|node| (self.is_inside)(node.peak.owner()));
         let side = usize::from(!inside[0]);
@@ -259,7 +266,8 @@ struct NodeIds {
 }
 
 impl NodeIds {
-    /// The range is that of the nodes of the first edges, if it is not much wider than their number; else there is none.
+    /// The range is that of the nodes of the first edges, if it is not much wider than their number; else
+    /// there is none.
     fn new(edges: &[GlobalEdge]) -> Self {
         let numbers = || edges.iter().flat_map(|edge| edge.nodes.map(|node| node.peak.number()));
         let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));

@@ -5,9 +5,9 @@
 //! - *Densities.* The bits of positive floats ascend as the floats do. The bits of the least density of the
 //!   block are subtracted from those of every density. The rest is shifted right until the greatest fits 16
 //!   bits. Then 1 is added, so that 0 can stand for places without a cell. A number that exceeds another by
-//!   *two* belongs to a strictly denser cell, because shifting
-//!   loses less than one, and at least the last 4 bits are always lost (more than [`STRICTLY`](super::test_cells::STRICTLY)
-//!   needs). `above` is the number plus one: a cell is strictly denser if its number exceeds `above` of the other.
+//!   *two* belongs to a strictly denser cell, because shifting loses less than one, and at least the last 4
+//!   bits are always lost (more than [`STRICTLY`](super::test_cells::STRICTLY) needs). `above` is the number
+//!   plus one: a cell is strictly denser if its number exceeds `above` of the other.
 //!
 //! ```text
 //!     density     none   1.0   1.0 + 1e-7   1.001   2.0          (range 1 to 2: shift 8)
@@ -16,10 +16,11 @@
 //!     strictly denser than 1.0?        no     yes     yes
 //! ```
 //!
-//! - *Labels.* The least label of the block is subtracted. If the greatest then fits 16 bits, one comparison per pair of
-//!   cells suffices; else the high bits are compared too.
-//! - *Sums.* The filter compares saddles (sums of two densities) by their greater or lesser terms. If one density of the
-//!   block is so great that adding it hides the difference of two others, `tells_sums_apart` is false.
+//! - *Labels.* The least label of the block is subtracted. If the greatest then fits 16 bits, one comparison
+//!   per pair of cells suffices; else the high bits are compared too.
+//! - *Sums.* The filter compares saddles (sums of two densities) by their greater or lesser terms. If one
+//!   density of the block is so great that adding it hides the difference of two others, `tells_sums_apart`
+//!   is false.
 
 use super::block::{Block, LEN, WHOLE};
 use crate::ids::CellIdx;
@@ -30,8 +31,8 @@ pub const SPAN: usize = 160;
 /// One number per place.
 pub type Numbers = [u16; LEN];
 
-/// The least shift. Without its last 4 bits, a density whose number exceeds another's by two exceeds it by more than
-/// [`STRICTLY`](super::test_cells::STRICTLY).
+/// The least shift. Without its last 4 bits, a density whose number exceeds another's by two exceeds it by
+/// more than [`STRICTLY`](super::test_cells::STRICTLY).
 const LEAST_SHIFT: u32 = 4;
 
 /// If the greatest density of a block is at most this multiple of the least one, sums with it still differ if
@@ -63,8 +64,8 @@ impl Default for QuantizedBlock {
 }
 
 impl QuantizedBlock {
-    /// Makes the numbers of a block with at least one cell. Returns whether there are several labels; if not, there is no
-    /// contact, and no number is made.
+    /// Makes the numbers of a block with at least one cell. Returns whether there are several labels; if not,
+    /// there is no contact, and no number is made.
     #[inline(always)]
     pub fn fill_in(&mut self, block: &Block<CellIdx>) -> bool {
         let [first, last] = range(block, |i| block.label[i]);
@@ -114,8 +115,8 @@ mod tests {
     /// The places with cells: all but the first.
     const CELLS: std::ops::Range<usize> = WHOLE.start + 1..WHOLE.end;
 
-    /// A block whose densities are up to `powers` powers of two apart, some of them nearly equal, with two labels, and one
-    /// place empty.
+    /// A block whose densities are up to `powers` powers of two apart, some of them nearly equal, with two
+    /// labels, and one place empty.
     fn block_of(powers: f32) -> Block<CellIdx> {
         let mut block = Block::<CellIdx>::default();
         for i in CELLS {

@@ -1,8 +1,8 @@
 //! Raising: how does a coarser cell ascend to a finer one?
 //!
-//! Place in the flow: part of [`super::ascent`]. The block of a coarser cell does not contain finer cells, so the finer
-//! brick finds the pairs: for each coarser cell in or around it, the densest of its own cells that touch that
-//! one. This module uses one block at a time, and the pointers that it raises.
+//! Place in the flow: part of [`super::ascent`]. The block of a coarser cell does not contain finer cells, so
+//! the finer brick finds the pairs: for each coarser cell in or around it, the densest of its own cells that
+//! touch that one. This module uses one block at a time, and the pointers that it raises.
 //!
 //! A brick is 2x2x2 coarser cells wide, so 4x4x4 coarser cells lie in it or touch it. Along each axis:
 //!
@@ -12,11 +12,11 @@
 //!     touching own cells      0       0 1 2   1 2 3    3
 //! ```
 //!
-//! Coarser cell c covers own cells 2c - 2 and 2c - 1, so it touches own cells 2c - 3 to 2c. Those are exactly the three
-//! own cells around own cell c, cut to one at the two ends: for c = 0 and 3 the maximum does not look along the axis. So
-//! one 3x3x3 maximum over the 64 own cells, with that mask, gives the maxima for all 64 coarser cells
-//! ([`Densest::fill_in_blocks`]). A pair counts only if the finer cell is not less dense than the coarser one
-//! in the leading 24 bits of the densities.
+//! Coarser cell c covers own cells 2c - 2 and 2c - 1, so it touches own cells 2c - 3 to 2c. Those are exactly
+//! the three own cells around own cell c, cut to one at the two ends: for c = 0 and 3 the maximum does not
+//! look along the axis. So one 3x3x3 maximum over the 64 own cells, with that mask, gives the maxima for all
+//! 64 coarser cells ([`Densest::fill_in_blocks`]). A pair counts only if the finer cell is not less dense
+//! than the coarser one in the leading 24 bits of the densities.
 
 use super::Rules;
 use super::block::{Block, OWN, places_of};
@@ -54,10 +54,10 @@ impl Default for FinerCells {
 const COARSER: [u8; CELLS] = places_of([0, 1, 3, 5]);
 
 impl FinerCells {
-    /// Calls `found(coarser cell, place of a finer one)` for each coarser cell in and around the brick whose density does
-    /// not exceed that of the densest own cell that touches it. If several own cells share the greatest 24
-    /// bits, it is called for each of them. A cell coarser by more than one level fills several of the 4x4x4
-    /// cells and is found for each.
+    /// Calls `found(coarser cell, place of a finer one)` for each coarser cell in and around the brick whose
+    /// density does not exceed that of the densest own cell that touches it. If several own cells share the
+    /// greatest 24 bits, it is called for each of them. A cell coarser by more than one level fills several
+    /// of the 4x4x4 cells and is found for each.
     #[inline(always)]
     pub fn for_each(&mut self, block: &Block<TestIdx>, mut found: impl FnMut(TestIdx, usize)) {
         self.fill_in(block);
@@ -146,10 +146,11 @@ impl Rise {
     }
 }
 
-/// Makes the coarser cell point to the finer one in `up` if that exceeds the cell that it points to. Any number of threads
-/// may raise the same pointer at the same time.
+/// Makes the coarser cell point to the finer one in `up` if that exceeds the cell that it points to. Any
+/// number of threads may raise the same pointer at the same time.
 ///
-/// Lock-free. The outcome is the maximum of all candidates in a total order, so it does not depend on their sequence.
+/// Lock-free. The outcome is the maximum of all candidates in a total order, so it does not depend on their
+/// sequence.
 #[inline]
 pub fn raise(mesh: &Mesh, test_cells: &TestCells, rules: Rules, up: &[AtomicU32], rise: Rise) {
     let place = &up[rise.coarse.at()];

@@ -1,16 +1,15 @@
 //! The merge tree by regions: which deaths can be decided from the edges of a region of peaks?
 //!
-//! Place in the flow: between the edges of [`super::forest`] and the deaths of [`super::tree`]. One region with all peaks
-//! decides everything. Several regions can work at the same time; afterwards one with all peaks decides the edges that they left.
-//! It uses places of peaks and numbers of edges. *Places* are numbers in which the peaks of a region are
-//! consecutive.
+//! Place in the flow: between the edges of [`super::forest`] and the deaths of [`super::tree`]. One region
+//! with all peaks decides everything. Several regions can work at the same time; afterwards one with all
+//! peaks decides the edges that they left. It uses places of peaks and numbers of edges. *Places* are numbers
+//! in which the peaks of a region are consecutive.
 //!
 //! A region goes through the edges of its peaks by falling saddle, as the whole tree does. From its first
 //! edge that leads out of the region or to an open component, a component is *open*: its next mergers are
-//! decided elsewhere. Its edges are left. A component
-//! that is not open has seen all its edges so far. So its death is that of the whole tree. Peaks that may have edges
-//! unknown here are open from the beginning. An edge between open components that greater edges connect merges nothing, so it is
-//! dropped.
+//! decided elsewhere. Its edges are left. A component that is not open has seen all its edges so far. So its
+//! death is that of the whole tree. Peaks that may have edges unknown here are open from the beginning. An
+//! edge between open components that greater edges connect merges nothing, so it is dropped.
 //!
 //! ```text
 //!     peaks (densities)   a (9)   b (7)   c (8) | d (5)   e (6)       regions: {a, b, c} and {d, e}
@@ -48,7 +47,8 @@ impl DeathEdge {
     /// That of a peak that never dies.
     pub const NEVER: Self = Self { edge: u32::MAX, near: 0 };
 
-    /// The number of the edge, and which of its two peaks is in the dying component; `None` if the peak never dies.
+    /// The number of the edge, and which of its two peaks is in the dying component; `None` if the peak never
+    /// dies.
     #[inline]
     pub fn edge(self) -> Option<(usize, usize)> {
         (self != Self::NEVER).then_some((self.edge as usize, self.near as usize))
@@ -78,8 +78,8 @@ const AHEAD: usize = 16;
 impl PeakRegion<'_> {
     /// Decides the deaths that follow from the edges of the region. The edges come in `runs`, in falling
     /// order; each has a peak in the region. Returns the edges that it leaves, in falling order, with places
-    /// of peaks that represent their peaks in
-    /// the region. Of an edge between two regions, the region of the first place leaves it. Almost linear in the edges.
+    /// of peaks that represent their peaks in the region. Of an edge between two regions, the region of the
+    /// first place leaves it. Almost linear in the edges.
     pub fn decide<'e>(mut self, runs: impl Iterator<Item = &'e [RegionEdge]>) -> Vec<RegionEdge> {
         let (mut left, mut open) = (Vec::new(), OpenComponents::new(self.rho.len(), self.open));
         for run in runs {
@@ -126,7 +126,8 @@ impl PeakRegion<'_> {
         (place - self.first) as usize
     }
 
-    /// Whether a peak is greater than another in the total order: denser, or equally dense and the first of both.
+    /// Whether a peak is greater than another in the total order: denser, or equally dense and the first of
+    /// both.
     #[inline]
     fn exceeds(&self, a: usize, b: usize) -> bool {
         self.rho[a] > self.rho[b] || self.rho[a] == self.rho[b] && self.peaks[a] < self.peaks[b]

@@ -3,15 +3,16 @@
 //! Place in the flow: called by [`super::hierarchy`] with the clumps that are to merge. It uses the merge
 //! tree, but no cells or thresholds.
 //!
-//! In each round of the paper, every clump looks at its highest saddle to another clump (its key saddle) and merges into
-//! that clump if the latter is higher. Going through all clumps in all rounds would be slow. Two facts of the
-//! merge tree replace it:
+//! In each round of the paper, every clump looks at its highest saddle to another clump (its key saddle) and
+//! merges into that clump if the latter is higher. Going through all clumps in all rounds would be slow. Two
+//! facts of the merge tree replace it:
 //!
-//! - *When can a clump merge?* At the saddle at which it dies, once that is its key saddle. Its higher saddles are the
-//!   ones at which other clumps die into it. So it takes its turn when all clumps that die into it have merged.
-//! - *Into which clump?* Into the one at the other end of that saddle, if it is higher. If that clump is lower, this one waits
-//!   at it. When the lower clump merges into a parent, those of its waiters that the parent exceeds merge in the
-//!   next round; the others go on waiting at the parent.
+//! - *When can a clump merge?* At the saddle at which it dies, once that is its key saddle. Its higher
+//!   saddles are the ones at which other clumps die into it. So it takes its turn when all clumps that die
+//!   into it have merged.
+//! - *Into which clump?* Into the one at the other end of that saddle, if it is higher. If that clump is
+//!   lower, this one waits at it. When the lower clump merges into a parent, those of its waiters that the
+//!   parent exceeds merge in the next round; the others go on waiting at the parent.
 //!
 //! So a clump is visited only when something changes for it. The cost is that of sorting the waiting clumps.
 //!
@@ -34,8 +35,8 @@
 //!     round 3    P -> S.
 //! ```
 //!
-//! Levels are the rounds: Q 1, R 2, P 3, S 0 (the halo's main clump). The paper's rounds give the same: in round 1, R's
-//! key saddle (4) leads to the lower Q, and P's only saddle to the lower Q, so only Q merges.
+//! Levels are the rounds: Q 1, R 2, P 3, S 0 (the halo's main clump). The paper's rounds give the same: in
+//! round 1, R's key saddle (4) leads to the lower Q, and P's only saddle to the lower Q, so only Q merges.
 
 use super::tree::{MergeTree, PeakUnionFind};
 use crate::ids::PeakIdx;
@@ -51,8 +52,8 @@ pub(super) struct RoundsResult {
     pub halo: Vec<PeakIdx>,
 }
 
-/// Merges the clumps whose peaks are `merging`, given in the order of their deaths. `clump` is the clump of each patch.
-/// A sort of the waiting clumps.
+/// Merges the clumps whose peaks are `merging`, given in the order of their deaths. `clump` is the clump of
+/// each patch. A sort of the waiting clumps.
 pub(super) fn merge(tree: &MergeTree, clump: &[PeakIdx], merging: &[PeakIdx]) -> RoundsResult {
     let n = tree.len();
     let itself: Vec<_> = (0..n).map(PeakIdx::new).collect();
@@ -150,8 +151,8 @@ impl MergeRounds<'_> {
     }
 }
 
-/// For each clump a queue of the clumps that wait at it, lowest first. Each clump waits in at most one queue, so all
-/// queues are pairing heaps in three arrays.
+/// For each clump a queue of the clumps that wait at it, lowest first. Each clump waits in at most one queue,
+/// so all queues are pairing heaps in three arrays.
 struct Queues {
     /// The lowest clump that waits at each clump: the root of a heap.
     first: Vec<PeakIdx>,
@@ -180,7 +181,8 @@ impl Queues {
         self.push(tree, to, moved);
     }
 
-    /// Removes the lowest clump at `at`: its children are melded in pairs, then the pairs from the last to the first.
+    /// Removes the lowest clump at `at`: its children are melded in pairs, then the pairs from the last to
+    /// the first.
     fn pop(&mut self, tree: &MergeTree, at: PeakIdx) {
         let leaving = self.first[at.at()];
         let mut left = std::mem::replace(&mut self.child[leaving.at()], PeakIdx::NONE);
@@ -258,7 +260,8 @@ mod tests {
         for round in 1.. {
             let mut target = itself(n);
             for clump in itself(n).into_iter().filter(|p| label[p.at()] == *p) {
-                // Deaths come by falling saddle, so the first edge that leads out of the clump is its key saddle.
+                // Deaths come by falling saddle, so the first edge that leads out of the clump is its key
+                // saddle.
                 let ends = |d: &PeakIdx| {
                     [tree.death[d.at()].near, tree.death[d.at()].endpoint].map(|p| label[p.at()])
                 };

@@ -1,14 +1,14 @@
 //! Saddles: where do patches touch? (paper, section 2.3)
 //!
-//! Place in the flow: after the labels. A contact is a pair of touching cells of two patches; its saddle is the mean of
-//! the two densities, which is finite even where their sum is not. [`super::forest`] keeps the few contacts that can
-//! merge anything: the maximum spanning forest. This module uses labels as numbers of patches, and does not
-//! depend on which peak is higher.
+//! Place in the flow: after the labels. A contact is a pair of touching cells of two patches; its saddle is
+//! the mean of the two densities, which is finite even where their sum is not. [`super::forest`] keeps the
+//! few contacts that can merge anything: the maximum spanning forest. This module uses labels as numbers of
+//! patches, and does not depend on which peak is higher.
 //!
 //! Most contacts are on a cycle of higher edges, so they cannot be in the forest.
-//! [`ContactFilter`](super::contact_filter) drops those that it recognises in the block of a brick, and [`ContactDedup`]
-//! those that another contact of the same two patches exceeds. Both drop a contact only if it is *strictly* lower; the
-//! total order of edges decides ties later.
+//! [`ContactFilter`](super::contact_filter) drops those that it recognises in the block of a brick, and
+//! [`ContactDedup`] those that another contact of the same two patches exceeds. Both drop a contact only if
+//! it is *strictly* lower; the total order of edges decides ties later.
 
 use super::ascent::for_each_block;
 use super::block::{Block, OWN};
@@ -19,9 +19,9 @@ use crate::ids::{CellIdx, PeakIdx};
 use crate::mesh::{Mesh, local};
 use crate::simd::wide;
 
-/// Adds to `out` every contact that may be in the forest between the test cells of the given super-bricks and their
-/// neighbours of the same or a coarser level. Over all super-bricks no such contact is missed. `labels` has one entry per
-/// test cell. Calls `also` with every brick and its block. Linear in the test cells.
+/// Adds to `out` every contact that may be in the forest between the test cells of the given super-bricks and
+/// their neighbours of the same or a coarser level. Over all super-bricks no such contact is missed. `labels`
+/// has one entry per test cell. Calls `also` with every brick and its block. Linear in the test cells.
 pub fn contacts(
     mesh: &Mesh,
     test_cells: &TestCells,
@@ -65,7 +65,8 @@ const LISTED: usize = 64 * 26 + AT_ONCE;
 /// [`list`] writes this number of entries per cell at a time, even if there are fewer contacts.
 const AT_ONCE: usize = 4;
 
-/// Lists the contacts of the cells of a brick as (place, direction). Returns their number; entries beyond are undefined.
+/// Lists the contacts of the cells of a brick as (place, direction). Returns their number; entries beyond are
+/// undefined.
 #[inline(always)]
 fn list(found: &CellBits, out: &mut [(u8, u8); LISTED]) -> usize {
     let mut n = 0;

@@ -5,9 +5,8 @@
 //!
 //! A density of particles is bumpy. Bumps of a few particles in a smooth halo have high ratios of peak to
 //! saddle. With persistence alone, one of them may own a large part of the halo. Let M and V be mass and
-//! volume of the
-//! cells above the saddle of density s at which a peak dies, and m the mean mass of particles there. A smooth density
-//! of s would have s V of mass in that volume, with a scatter of sqrt(m s V):
+//! volume of the cells above the saddle of density s at which a peak dies, and m the mean mass of particles
+//! there. A smooth density of s would have s V of mass in that volume, with a scatter of sqrt(m s V):
 //!
 //! ```text
 //!     S = (M - s V) / sqrt(m s V)                 f = M / (mass of the whole clump)
@@ -22,9 +21,10 @@
 //! much larger than their part above the saddle. So a part is noise if S and f are both small, or if S is
 //! below 1. The smaller f is, the greater S may be: the greatest of the many bumps in a flat core reaches 6.
 //!
-//! A saddle has two sides. In a flat core the densest peak of all may be a bump of a few particles. The core then dies into that bump, with
-//! a large S of its own. So the part of the elder above the same saddle is tested as well, with the clump of
-//! the elder. If either part is noise, the dying peak is not a separate clump:
+//! A saddle has two sides. In a flat core the densest peak of all may be a bump of a few particles. The core
+//! then dies into that bump, with a large S of its own. So the part of the elder above the same saddle is
+//! tested as well, with the clump of the elder. If either part is noise, the dying peak is not a separate
+//! clump:
 //!
 //! ```text
 //!       E /\                        E, a bump: the elder
@@ -35,7 +35,8 @@
 /// The threshold that densities of particles have by default.
 pub const LEAST_SIGNIFICANCE: f64 = 3.0;
 
-/// A peak of up to twice the threshold is noise if a smaller part of the mass of its clump lies above its saddle.
+/// A peak of up to twice the threshold is noise if a smaller part of the mass of its clump lies above its
+/// saddle.
 pub const LEAST_FRACTION: f64 = 0.02;
 
 /// A peak below the threshold is noise if a smaller part of the mass of its clump lies above its saddle.
@@ -58,7 +59,8 @@ pub struct PartAbove {
 /// How far a peak stands out from shot noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prominence {
-    /// The excess of mass above the saddle, in units of the Poisson scatter of a smooth density as high as the saddle.
+    /// The excess of mass above the saddle, in units of the Poisson scatter of a smooth density as high as
+    /// the saddle.
     pub significance: f64,
     /// Mass above the saddle.
     pub mass: f64,

@@ -1,7 +1,7 @@
 //! Test cells: which cells take part?
 //!
-//! Place in the flow: the first step. Test cells are the leaves above the density threshold, numbered in the order of the
-//! cells. This module uses the mesh and densities, but no peaks.
+//! Place in the flow: the first step. Test cells are the leaves above the density threshold, numbered in the
+//! order of the cells. This module uses the mesh and densities, but no peaks.
 
 use crate::ids::{CellIdx, TestIdx};
 use crate::mesh::{Brick, Lookup, Mesh, SuperBrick, local};
@@ -37,12 +37,12 @@ const NARROW_TOP: u64 = 100;
 /// The bits of 2^-960. Means of lower densities may have fewer digits than a double.
 const FULL_DIGITS: u64 = (1023 - 960) << 52;
 
-/// A sum of two densities that exceeds the floor by this factor is the same whether the lower term was raised to the
-/// floor or not.
+/// A sum of two densities that exceeds the floor by this factor is the same whether the lower term was raised
+/// to the floor or not.
 const ABOVE_FLOOR: f32 = (1 << 26) as f32;
 
-/// Fills `masks`, one per brick, with the test cells: the leaves with `rho > threshold`. `rho` has one entry per cell of the
-/// mesh. Returns the greatest density of a leaf in these bricks; 0 without one.
+/// Fills `masks`, one per brick, with the test cells: the leaves with `rho > threshold`. `rho` has one entry
+/// per cell of the mesh. Returns the greatest density of a leaf in these bricks; 0 without one.
 pub fn test_masks(bricks: &[Brick], rho: &[f64], threshold: f64, masks: &mut [u64]) -> f64 {
     wide(
         #[inline(always)]
@@ -56,7 +56,8 @@ pub fn test_masks(bricks: &[Brick], rho: &[f64], threshold: f64, masks: &mut [u6
     )
 }
 
-/// The mask of one brick, eight cells at a time; an oct that is not whole goes cell by cell. Raises `greatest`.
+/// The mask of one brick, eight cells at a time; an oct that is not whole goes cell by cell. Raises
+/// `greatest`.
 #[inline(always)]
 fn test_mask(brick: &Brick, rho: &[f64], threshold: f64, greatest: &mut [f64; 8]) -> u64 {
     let mut dense = [0; 64];
@@ -103,8 +104,8 @@ impl<'a> TestCells<'a> {
         Self { mask, first, rho, greatest, bricks, scale, floor }
     }
 
-    /// The scaled density of a cell in single precision: never 0, and in the order of densities except for ties. If it is
-    /// more than [`STRICTLY`] times another, the density itself is greater too.
+    /// The scaled density of a cell in single precision: never 0, and in the order of densities except for
+    /// ties. If it is more than [`STRICTLY`] times another, the density itself is greater too.
     #[inline(always)]
     pub fn narrow(&self, cell: CellIdx) -> f32 {
         self.narrowed(self.rho[cell.at()])
@@ -122,8 +123,9 @@ impl<'a> TestCells<'a> {
         larger((rho * self.scale) as f32, self.floor)
     }
 
-    /// The sum of two scaled densities in single precision. If two sums differ by more than a factor of [`STRICTLY`], the
-    /// sums of the densities themselves are in the same order. Sums that the floor may have raised are all equal.
+    /// The sum of two scaled densities in single precision. If two sums differ by more than a factor of
+    /// [`STRICTLY`], the sums of the densities themselves are in the same order. Sums that the floor may have
+    /// raised are all equal.
     #[inline(always)]
     pub fn narrow_sum(&self, densities: [f32; 2]) -> f32 {
         larger(densities[0] + densities[1], ABOVE_FLOOR * self.floor)
@@ -243,7 +245,8 @@ mod tests {
             prop_assert_eq!(greatest, expected_greatest);
         }
 
-        /// Single precision never inverts the order of two densities, nor of two sums that differ by [`STRICTLY`].
+        /// Single precision never inverts the order of two densities, nor of two sums that differ by
+        /// [`STRICTLY`].
         #[test]
         fn narrow_densities_are_in_the_order_of_densities(
             rho in prop::collection::vec(prop_oneof![1.0..2.0f64, 1e-300..1e300f64, Just(5e-324), Just(1e308)], 4),

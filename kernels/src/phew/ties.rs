@@ -3,11 +3,11 @@
 //! Place in the flow: in place of [`super::hierarchy::cut`] under RAMSES's rules. It uses the tree and the
 //! tied edges.
 //!
-//! The forest contains only some of several edges with equal saddles, and the paper's rules need no more. Under RAMSES's
-//! rules a clump looks at all of its greatest saddles in each round, and takes the one whose other clump has the densest
-//! peak. Its neighbours in that round depend on the thresholds, so no order of the edges can express that
-//! rule. Hence edges that tie with an edge of the forest are kept in addition, and the rounds are executed as
-//! in RAMSES.
+//! The forest contains only some of several edges with equal saddles, and the paper's rules need no more.
+//! Under RAMSES's rules a clump looks at all of its greatest saddles in each round, and takes the one whose
+//! other clump has the densest peak. Its neighbours in that round depend on the thresholds, so no order of
+//! the edges can express that rule. Hence edges that tie with an edge of the forest are kept in addition, and
+//! the rounds are executed as in RAMSES.
 //!
 //! # Worked example
 //!
@@ -19,9 +19,9 @@
 //!                                   B-C: 2
 //! ```
 //!
-//! From the forest alone, the key saddle of C leads to A. RAMSES sees two equal saddles and takes the one to B, which is
-//! denser. The clumps and haloes are the same in the end, but the neighbour, the position of the saddle and, in larger
-//! examples, the rounds differ.
+//! From the forest alone, the key saddle of C leads to A. RAMSES sees two equal saddles and takes the one to
+//! B, which is denser. The clumps and haloes are the same in the end, but the neighbour, the position of the
+//! saddle and, in larger examples, the rounds differ.
 
 use super::forest::low_first;
 use super::hierarchy::{Cut, Hierarchy, KeySaddle, SaddleOf, relevances};
@@ -42,8 +42,8 @@ pub struct Tie {
     pub patches: [PeakIdx; 2],
 }
 
-/// For each edge, given by saddle and patches: whether it is outside the forest of the tree and could replace an edge of it
-/// with the same saddle. `edges` must come by falling saddle. Costs a sort of the peaks.
+/// For each edge, given by saddle and patches: whether it is outside the forest of the tree and could replace
+/// an edge of it with the same saddle. `edges` must come by falling saddle. Costs a sort of the peaks.
 pub fn stand_beside(tree: &MergeTree, edges: &[(f64, [PeakIdx; 2])]) -> Vec<bool> {
     let deaths = tree.by_death();
     let (mut components, mut left) = (PeakUnionFind::new(tree.len()), deaths.as_slice());
@@ -76,7 +76,8 @@ fn join(tree: &MergeTree, components: &mut PeakUnionFind, dying: &[PeakIdx]) {
     }
 }
 
-/// Cuts a tree by RAMSES's rules, where persistence is a ratio. `ties` are the edges that tie with its own. Each round is linear in the edges left.
+/// Cuts a tree by RAMSES's rules, where persistence is a ratio. `ties` are the edges that tie with its own.
+/// Each round is linear in the edges left.
 pub fn cut_with_ties(tree: &MergeTree, ties: &[Tie], cut: &Cut) -> Hierarchy {
     let mut rounds = TieRounds::new(tree, ties);
     let noise = rounds.merge_all(|p, saddle| cut.persistence.is_noise(tree.rho[p.at()], saddle));
@@ -133,8 +134,8 @@ impl<'a> TieRounds<'a> {
         Self { tree, links: deaths.chain(ties).collect(), remaining: tree.by_falling_density() }
     }
 
-    /// Repeats rounds until one merges nothing. In a round each peak merges into its key neighbour if that is greater and
-    /// `candidate` holds for the peak at its key saddle.
+    /// Repeats rounds until one merges nothing. In a round each peak merges into its key neighbour if that is
+    /// greater and `candidate` holds for the peak at its key saddle.
     fn merge_all(&mut self, candidate: impl Fn(PeakIdx, f64) -> bool) -> TiePass {
         let itself: Vec<_> = (0..self.tree.len()).map(PeakIdx::new).collect();
         let (mut label, mut parent) = (itself.clone(), itself.clone());
@@ -161,7 +162,8 @@ impl<'a> TieRounds<'a> {
         unreachable!("the last round merges nothing")
     }
 
-    /// The greatest saddle of each remaining peak; of several, the one to the greatest neighbour. Drops inner edges.
+    /// The greatest saddle of each remaining peak; of several, the one to the greatest neighbour. Drops inner
+    /// edges.
     fn key_saddles(&mut self) -> Vec<KeySaddle> {
         self.links.retain(|link| link.ends[0] != link.ends[1]);
         let mut keys = vec![KeySaddle::NONE; self.tree.len()];

@@ -4,8 +4,8 @@
 //! only the numbers of cells, and no thresholds. The result serves all thresholds, so a stored tree can be
 //! cut again without the mesh.
 //!
-//! Go through the forest by falling saddle. At each edge two components meet, and the one whose greatest peak is lower
-//! dies there (the elder rule).
+//! Go through the forest by falling saddle. At each edge two components meet, and the one whose greatest peak
+//! is lower dies there (the elder rule).
 
 use super::forest::ContactEdge;
 use super::region_tree::{DeathEdge, PeakRegion, RegionEdge};
@@ -54,8 +54,9 @@ pub struct MergeTree {
 }
 
 impl MergeTree {
-    /// Grows the tree from edges in falling order; edges outside the forest are skipped. Also returns the two cells of the
-    /// edge at which each peak dies, that of the dying component first. Almost linear in the edges.
+    /// Grows the tree from edges in falling order; edges outside the forest are skipped. Also returns the two
+    /// cells of the edge at which each peak dies, that of the dying component first. Almost linear in the
+    /// edges.
     pub fn grow(rho: Vec<f64>, edges: &[ContactEdge]) -> (Self, Vec<[CellIdx; 2]>) {
         let peaks: Vec<PeakIdx> = (0..rho.len()).map(PeakIdx::new).collect();
         let mut parents: Vec<u32> = (0..rho.len() as u32).collect();
@@ -76,8 +77,9 @@ impl MergeTree {
         (Self { rho, death }, cells)
     }
 
-    /// The first peak that makes the tree invalid, if any. In a valid tree each death, in falling order, ends the component
-    /// of the dying peak in that of a greater peak. For trees that were not grown here. Costs a sort.
+    /// The first peak that makes the tree invalid, if any. In a valid tree each death, in falling order, ends
+    /// the component of the dying peak in that of a greater peak. For trees that were not grown here. Costs a
+    /// sort.
     pub fn first_fault(&self) -> Option<PeakIdx> {
         let n = self.len();
         let is_valid = |p: PeakIdx| {
@@ -146,7 +148,8 @@ impl MergeTree {
     }
 }
 
-/// Union-find of peaks. The root of a component is its greatest peak, because callers end lower roots in higher ones.
+/// Union-find of peaks. The root of a component is its greatest peak, because callers end lower roots in
+/// higher ones.
 #[derive(Debug, Clone)]
 pub(super) struct PeakUnionFind(Vec<u32>);
 

@@ -54,8 +54,8 @@ impl Momentum {
     }
 }
 
-/// Patches and the groups into which they are combined. The mass moments of a group are relative to the centre of its
-/// highest peak.
+/// Patches and the groups into which they are combined. The mass moments of a group are relative to the
+/// centre of its highest peak.
 #[derive(Debug, Clone, Copy)]
 pub struct PatchGroups<'a> {
     /// The box.
@@ -89,8 +89,8 @@ impl PatchGroups<'_> {
         bounds
     }
 
-    /// Adds the patches of the groups from `first` on to their `totals`. The result does not depend on the order or the number
-    /// of ranks. Goes through all patches.
+    /// Adds the patches of the groups from `first` on to their `totals`. The result does not depend on the
+    /// order or the number of ranks. Goes through all patches.
     pub fn add(&self, quanta: &[Quantum; N_SUMS], first: usize, totals: &mut [GroupSums]) {
         let (mut terms, mut momenta) = (Terms::default(), Terms::<3>::default());
         for run in (0..self.group.len()).step_by(MOST) {
@@ -115,7 +115,8 @@ impl PatchGroups<'_> {
         }
     }
 
-    /// The place of the group of a patch among the groups from `first` on; past all places for earlier groups.
+    /// The place of the group of a patch among the groups from `first` on; past all places for earlier
+    /// groups.
     #[inline(always)]
     fn place(&self, patch: usize, first: usize) -> usize {
         (self.group[patch] as usize).wrapping_sub(first)
@@ -207,9 +208,11 @@ pub struct Structure {
     pub velocity: [f64; 3],
     /// Persistence above the key saddle, or above the density threshold.
     pub relevance: f64,
-    /// Significance above the saddle at which its peak dies, or above the density threshold; NaN where it is not known.
+    /// Significance above the saddle at which its peak dies, or above the density threshold; NaN where it is
+    /// not known.
     pub significance: f64,
-    /// Mass above this saddle, or above the density threshold, of its peak and all peaks that die into it; NaN where it is not known.
+    /// Mass above this saddle, or above the density threshold, of its peak and all peaks that die into it;
+    /// NaN where it is not known.
     pub mass_above_saddle: f64,
     /// Density of the key saddle; 0 without one.
     pub saddle: f64,

@@ -1,7 +1,7 @@
 //! Density lookup: what is the density next to a cell?
 //!
-//! A place is as large as the cell: it holds a cell of the same level, lies in a coarser leaf, or contains finer ones. It has three
-//! coordinates from 0 to 2, along each axis before, at and after the cell.
+//! A place is as large as the cell: it holds a cell of the same level, lies in a coarser leaf, or contains
+//! finer ones. It has three coordinates from 0 to 2, along each axis before, at and after the cell.
 
 use crate::ids::CellIdx;
 use crate::mesh::{Mesh, RecentBlocks, local};
@@ -43,7 +43,8 @@ impl<'a> DensityLookup<'a> {
         Some(self.rho[cell.at()])
     }
 
-    /// The density at a place beside a cell of `level`. `position` is where the place is, in cells of that level.
+    /// The density at a place beside a cell of `level`. `position` is where the place is, in cells of that
+    /// level.
     ///
     /// It is that of the cell there, or of the leaf around it. For finer leaves in a mesh without split
     /// cells, it is a mean. If leaves up to a threshold may be missing, this is [`Self::mean_of_touching`].
@@ -57,9 +58,9 @@ impl<'a> DensityLookup<'a> {
         })
     }
 
-    /// The mean over the children of a place that touch the cell, and whether a leaf in any of them does. A child counts with its
-    /// value if it is a leaf, else with the mean of its own children that touch the cell, and so on. Where no leaf touches the
-    /// cell, the threshold counts.
+    /// The mean over the children of a place that touch the cell, and whether a leaf in any of them does. A
+    /// child counts with its value if it is a leaf, else with the mean of its own children that touch the
+    /// cell, and so on. Where no leaf touches the cell, the threshold counts.
     ///
     /// ```text
     ///     the cell c and a place to its right, in two dimensions; t is the threshold
@@ -73,7 +74,8 @@ impl<'a> DensityLookup<'a> {
     ///     +-----+ +---+-------+
     /// ```
     ///
-    /// Only leaves that touch the cell count. Every rank has those around its own leaves, so all ranks find the same value.
+    /// Only leaves that touch the cell count. Every rank has those around its own leaves, so all ranks find
+    /// the same value.
     fn mean_of_touching(
         &mut self,
         level: u8,
@@ -108,8 +110,8 @@ impl<'a> DensityLookup<'a> {
         (sum / n, has_leaves)
     }
 
-    /// The mean over the children of a place, each with its value if it is a leaf, else with the mean of its own children, and
-    /// so on; `None` if a leaf is missing.
+    /// The mean over the children of a place, each with its value if it is a leaf, else with the mean of its
+    /// own children, and so on; `None` if a leaf is missing.
     fn mean_of_leaves(&mut self, level: u8, position: [u32; 3]) -> Option<f64> {
         if level >= self.mesh.n_levels() {
             return None;
@@ -141,7 +143,8 @@ mod tests {
         all
     }
 
-    /// The value of the leaf around a place, or the mean over all cells of level 5 in it that touch the cell. The place is at `at`.
+    /// The value of the leaf around a place, or the mean over all cells of level 5 in it that touch the cell.
+    /// The place is at `at`.
     fn mean_of_the_finest(
         leaves: &BTreeMap<(u8, [u32; 3]), f64>,
         (level, at): (u8, [u32; 3]),
@@ -176,7 +179,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-        /// References: means over the finest cells; with leaves that differ by one level at most, the bits of one mean.
+        /// References: means over the finest cells; with leaves that differ by one level at most, the bits of
+        /// one mean.
         #[test]
         fn values_beside_a_leaf_are_means_of_what_touches_it(of in random_mesh(), seed in any::<u64>()) {
             let of = of.thinned(seed);

@@ -1,11 +1,10 @@
 //! Properties: which values describe each clump and halo?
 //!
 //! Place in the flow: next to [`crate::phew`]. One pass over the test cells adds the first of [`sums::SUMS`]
-//! to the
-//! [`PatchSums`] of each patch; if there are velocities, another adds its [`Momentum`]. Clumps and haloes combine the values
-//! of their patches ([`combine`]), so their properties follow for any thresholds without the cells. [`refine`] finds
-//! the position of a peak inside its cell. It uses patches as numbers, and of the thresholds only the kind of
-//! persistence.
+//! to the [`PatchSums`] of each patch; if there are velocities, another adds its [`Momentum`]. Clumps and
+//! haloes combine the values of their patches ([`combine`]), so their properties follow for any thresholds
+//! without the cells. [`refine`] finds the position of a peak inside its cell. It uses patches as numbers,
+//! and of the thresholds only the kind of persistence.
 //!
 //! A property is one file here and one line in [`properties`]; its column then appears in every catalogue.
 

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 /// The peak may be at most this fraction of a side away from the centre of the cell.
 const LARGEST_STEP: f64 = 0.499_999;
 
-/// The peak of the quadratic through the densities of the 27 cells around the cell of `level` at `position`, x fastest, in
-/// units of the level-0 cell. It is not wrapped into the box. The corners do not matter.
+/// The peak of the quadratic through the densities of the 27 cells around the cell of `level` at `position`,
+/// x fastest, in units of the level-0 cell. It is not wrapped into the box. The corners do not matter.
 #[inline]
 pub(super) fn peak_of(cube: &[f64; 27], rules: Rules, level: u8, position: [u32; 3]) -> [f64; 3] {
     let step = newton_step(cube, rules);
@@ -27,8 +27,8 @@ fn newton_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
     step_within(f, rules, SAFE).unwrap_or_else(|| rescaled_step(f, rules))
 }
 
-/// The step where products of three densities may leave the range of doubles. Scaling all densities by a power of two does
-/// not change it. Zero where the second derivatives are singular.
+/// The step where products of three densities may leave the range of doubles. Scaling all densities by a
+/// power of two does not change it. Zero where the second derivatives are singular.
 #[cold]
 #[inline(never)]
 fn rescaled_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
@@ -38,8 +38,8 @@ fn rescaled_step(f: &[f64; 27], rules: Rules) -> [f64; 3] {
     step_within(&f.map(|rho| rho * scale), rules, not_singular).unwrap_or([0.0; 3])
 }
 
-/// The step, if it is finite and the magnitude of the determinant of the second derivatives is in `range`. Densities of
-/// any sign and magnitude may lie around a peak.
+/// The step, if it is finite and the magnitude of the determinant of the second derivatives is in `range`.
+/// Densities of any sign and magnitude may lie around a peak.
 #[inline(always)]
 fn step_within(f: &[f64; 27], rules: Rules, range: RangeInclusive<f64>) -> Option<[f64; 3]> {
     let (h, g) = derivatives(f);

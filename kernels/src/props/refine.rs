@@ -16,8 +16,8 @@ use std::hint::select_unpredictable;
 /// The indices of those [`PLACES`] that share a face or an edge with the cell. The cell itself is place 13.
 const BESIDE: [usize; 18] = [1, 3, 4, 5, 7, 9, 10, 11, 12, 14, 15, 16, 17, 19, 21, 22, 23, 25];
 
-/// The densities of the 27 cells around a cell, x fastest. Corners do not matter. Those and missing cells have the density of
-/// the cell itself.
+/// The densities of the 27 cells around a cell, x fastest. Corners do not matter. Those and missing cells
+/// have the density of the cell itself.
 struct Cube {
     rho: [f64; 27],
     /// The cells of [`BESIDE`] whose densities are still to be found, one bit each.
@@ -30,8 +30,8 @@ impl Cube {
         Self { rho: [rho; 27], missing: BESIDE.iter().fold(0, |mask, i| mask | 1 << i) }
     }
 
-    /// From a place of a block, which has a cell. `rho` are the densities of all cells. No branch depends on which cells are
-    /// there, because it could not be predicted.
+    /// From a place of a block, which has a cell. `rho` are the densities of all cells. No branch depends on
+    /// which cells are there, because it could not be predicted.
     #[inline(always)]
     fn in_block(block: &Block<CellIdx>, place: usize, rho: &[f64]) -> Self {
         let mut cube = Self { rho: [rho[block.at(place).at()]; 27], missing: 0 };
@@ -58,13 +58,14 @@ impl<'a> Refiner<'a> {
         Self { densities: DensityLookup::new(mesh, rho), rules }
     }
 
-    /// The position of the peak in the cell of `level` at `position`, in units of the level-0 cell. It is not wrapped into the
-    /// box. 19 look-ups.
+    /// The position of the peak in the cell of `level` at `position`, in units of the level-0 cell. It is not
+    /// wrapped into the box. 19 look-ups.
     ///
-    /// A cell of the peak's level gives its own value, split or not; elsewhere the leaf that covers the place gives its value.
-    /// Beyond a wall the imposed value holds, else that of the nearest cell in the box. In a mesh of only the leaves above
-    /// a threshold, missing leaves count as at the threshold, and of finer leaves those that touch the peak's cell count. Under
-    /// RAMSES's rules, terms of the step whose sign opposes it are left out, as RAMSES does.
+    /// A cell of the peak's level gives its own value, split or not; elsewhere the leaf that covers the place
+    /// gives its value. Beyond a wall the imposed value holds, else that of the nearest cell in the box. In a
+    /// mesh of only the leaves above a threshold, missing leaves count as at the threshold, and of finer
+    /// leaves those that touch the peak's cell count. Under RAMSES's rules, terms of the step whose sign
+    /// opposes it are left out, as RAMSES does.
     ///
     /// # Panics
     /// When the mesh has no such cell.
@@ -82,7 +83,8 @@ impl<'a> Refiner<'a> {
         peak_of(&cube.rho, self.rules, level, position)
     }
 
-    /// Puts in the missing densities. Those beyond walls come last, because they may be those of cells in the box.
+    /// Puts in the missing densities. Those beyond walls come last, because they may be those of cells in the
+    /// box.
     fn complete(&mut self, level: u8, position: [u32; 3], cube: &mut Cube) {
         let domain = self.densities.mesh().domain();
         let mut beyond = 0;
@@ -103,8 +105,8 @@ impl<'a> Refiner<'a> {
         }
     }
 
-    /// The value at a place beyond walls: the imposed one, or that of the nearest place in the box, which is also the mirror
-    /// image.
+    /// The value at a place beyond walls: the imposed one, or that of the nearest place in the box, which is
+    /// also the mirror image.
     #[cold]
     fn value_beyond(&self, level: u8, position: [u32; 3], place: [usize; 3], cube: &[f64; 27]) -> f64 {
         let mesh = self.densities.mesh();
@@ -130,8 +132,8 @@ impl<'a> PatchRefiner<'a> {
         Self { test_cells, peaks, refiner: Refiner::new(mesh, test_cells.rho, rules) }
     }
 
-    /// Calls `found` with the result of [`Refiner::refined`] for each peak of a brick, in the order of the cells. What a block
-    /// lacks is looked up here as well: the surroundings of the peak have just been read.
+    /// Calls `found` with the result of [`Refiner::refined`] for each peak of a brick, in the order of the
+    /// cells. What a block lacks is looked up here as well: the surroundings of the peak have just been read.
     #[inline(always)]
     pub fn for_each(&mut self, brick: usize, block: &Block<CellIdx>, mut found: impl FnMut([f64; 3])) {
         for (_, bit) in self.peaks.of_brick(self.test_cells, brick) {
@@ -139,8 +141,8 @@ impl<'a> PatchRefiner<'a> {
         }
     }
 
-    /// A call of its own: inlined into the pass over contacts it costs that pass registers (1 % of the instructions of a
-    /// segmentation).
+    /// A call of its own: inlined into the pass over contacts it costs that pass registers (1 % of the
+    /// instructions of a segmentation).
     #[inline(never)]
     fn refined(&mut self, brick: usize, bit: u32, block: &Block<CellIdx>) -> [f64; 3] {
         let brick = &self.refiner.densities.mesh().bricks()[brick];
@@ -162,8 +164,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
-        /// Reference: the positions that [`Refiner`] finds by looking cells up. Some or all cells are test cells, in a mesh of
-        /// all leaves or of some. Positions do not depend on the unit of density.
+        /// Reference: the positions that [`Refiner`] finds by looking cells up. Some or all cells are test
+        /// cells, in a mesh of all leaves or of some. Positions do not depend on the unit of density.
         #[test]
         fn positions_are_those_of_cells_looked_up(
             all in random_mesh(),

@@ -1,7 +1,7 @@
 //! Terms: the contributions of up to 64 cells, or as many patches, to the sums, side by side.
 //!
-//! Computed one after the other, terms would take most of the time of the sums. Here all cells of a brick are laid out as
-//! arrays, and each step is one vector loop over them:
+//! Computed one after the other, terms would take most of the time of the sums. Here all cells of a brick are
+//! laid out as arrays, and each step is one vector loop over them:
 //!
 //! ```text
 //!     cells of a brick    density [64]   peak x, y, z [64] each   bit [64] ...
@@ -12,7 +12,8 @@
 //!          | sums(n): the N fixed terms of cell n, added to the sums of its patch
 //! ```
 //!
-//! Loops run to whole vectors of eight. Entries past the last cell are left over from earlier bricks, and not used.
+//! Loops run to whole vectors of eight. Entries past the last cell are left over from earlier bricks, and not
+//! used.
 
 use super::sums::{CellView, MOMENTUM, Momentum, N_OF_PATCH, N_SUMS, PatchSums, SUMS};
 use crate::geom::{Domain, cell_centre, cell_volume};
@@ -171,8 +172,8 @@ impl<const N: usize> Terms<N> {
     }
 }
 
-/// `N` of the sums of a patch, from `FIRST` on, with what belongs to them. Merging is associative and commutative, bit for
-/// bit.
+/// `N` of the sums of a patch, from `FIRST` on, with what belongs to them. Merging is associative and
+/// commutative, bit for bit.
 pub trait Gathered<const N: usize>: Pod + Default + Send + Sync {
     /// Offset of the first sum.
     const FIRST: usize;
@@ -230,7 +231,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Cells of a brick at a corner of the box, with peaks anywhere in it; some values are 0 or at the bounds.
+    /// Cells of a brick at a corner of the box, with peaks anywhere in it; some values are 0 or at the
+    /// bounds.
     fn cells() -> impl Strategy<Value = BrickCells> {
         let unit = || prop_oneof![Just(0.0), Just(1.0), 0.0..1.0f64];
         let cell =

@@ -1,7 +1,8 @@
 //! Sky coordinates: where is a pixel of an image or cube on the sky, and at which velocity?
 //!
-//! Follows the papers on world coordinates in FITS (Greisen & Calabretta 2002, Calabretta & Greisen 2002, Greisen et al. 2006)
-//! for linear axes, celestial axes in common projections, and spectral axes that are linear:
+//! Follows the papers on world coordinates in FITS (Greisen & Calabretta 2002, Calabretta & Greisen 2002,
+//! Greisen et al. 2006) for linear axes, celestial axes in common projections, and spectral axes that are
+//! linear:
 //!
 //! ```text
 //!     pixel --[linear: matrix, reference pixel]--> offsets --+-- [projection] --> native --[rotation]--> longitude, latitude
@@ -137,7 +138,8 @@ impl SkyGrid {
     /// From the cards of a header.
     ///
     /// # Errors
-    /// The header has no coordinates, or some that are not known. A spectral axis that is not known leaves the celestial ones.
+    /// The header has no coordinates, or some that are not known. A spectral axis that is not known leaves
+    /// the celestial ones.
     pub fn new(cards: SkyCards) -> Result<Self, SkyError> {
         if cards.axes.iter().all(|axis| axis.kind.is_empty()) {
             return Err(SkyError::Nothing);
@@ -175,8 +177,8 @@ impl SkyGrid {
         self.unknown.as_ref()
     }
 
-    /// Longitude and latitude in degrees, the velocity in km/s, and other coordinates, of a pixel: one number per axis of the
-    /// image, 1 at the centre of the first. NaN where a projection has no sky.
+    /// Longitude and latitude in degrees, the velocity in km/s, and other coordinates, of a pixel: one number
+    /// per axis of the image, 1 at the centre of the first. NaN where a projection has no sky.
     pub fn world(&self, pixel: &[f64], to: &mut Vec<f64>) {
         to.clear();
         let axes = &self.cards.axes;

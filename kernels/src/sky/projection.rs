@@ -18,7 +18,8 @@ pub(super) enum SkyProjection {
     EqualArea,
     /// `CAR`, plate carrée.
     Cartesian,
-    /// `SFL`, Sanson and Flamsteed. The old code `GLS` has the latitude of its reference point in the plane, and no turned sphere.
+    /// `SFL`, Sanson and Flamsteed. The old code `GLS` has the latitude of its reference point in the plane,
+    /// and no turned sphere.
     Sinusoidal {
         /// The latitude of the reference point in degrees; 0 for `SFL`.
         latitude: f64,
@@ -26,8 +27,8 @@ pub(super) enum SkyProjection {
 }
 
 impl SkyProjection {
-    /// From a code, the parameters `PV_m` of the latitude, and the latitude of the reference point in degrees, which old codes
-    /// need.
+    /// From a code, the parameters `PV_m` of the latitude, and the latitude of the reference point in
+    /// degrees, which old codes need.
     ///
     /// # Errors
     /// `Some(m)`: a parameter that it does not have. `None`: an unknown code.
@@ -82,7 +83,8 @@ impl SkyProjection {
     }
 }
 
-/// The orthographic projection onto a plane that may be slanted. Of the two points on the line of sight, the nearer one.
+/// The orthographic projection onto a plane that may be slanted. Of the two points on the line of sight, the
+/// nearer one.
 fn slanted(x: f64, y: f64, [xi, eta]: [f64; 2]) -> Option<[f64; 2]> {
     if xi == 0.0 && eta == 0.0 {
         // The general solution loses digits near the centre.

@@ -1,4 +1,5 @@
-//! From native to celestial coordinates: a rotation of the sphere, given by the celestial place of the native pole.
+//! From native to celestial coordinates: a rotation of the sphere, given by the celestial place of the native
+//! pole.
 
 /// The native pole on the sky, and the native longitude of the celestial pole.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,8 +14,9 @@ pub(super) struct NativePole {
 }
 
 impl NativePole {
-    /// The pole of a projection whose reference point has these celestial coordinates, native longitude 0 and native latitude
-    /// `theta`: 90, 0, or its own latitude, where the sphere is not turned. Angles are in degrees. `None`: no pole fits.
+    /// The pole of a projection whose reference point has these celestial coordinates, native longitude 0 and
+    /// native latitude `theta`: 90, 0, or its own latitude, where the sphere is not turned. Angles are in
+    /// degrees. `None`: no pole fits.
     pub fn new(
         reference: [f64; 2],
         theta: f64,
@@ -50,11 +52,13 @@ impl NativePole {
     }
 }
 
-/// Longitude and latitude of the pole where the reference point is on the native equator, at native longitude 0.
+/// Longitude and latitude of the pole where the reference point is on the native equator, at native longitude
+/// 0.
 fn pole_of_equator([lon, lat]: [f64; 2], native: f64, lat_pole: f64) -> Option<(f64, f64)> {
     let (sin_native, cos_native) = sin_cos(native);
     let (sin_lat, cos_lat) = sin_cos(lat);
-    // At right angles every latitude may fit. The paper takes LATPOLE then, WCSLIB a pole: so there is no answer.
+    // At right angles every latitude may fit. The paper takes LATPOLE then, WCSLIB a pole: so there is no
+    // answer.
     let ratio = if cos_native == 0.0 { f64::NAN } else { sin_lat / cos_native.abs() };
     let (middle, arc) = (if cos_native < 0.0 { 180.0 } else { 0.0 }, checked_acos(ratio)?);
     let folded = [middle - arc, middle + arc].map(|x| (x + 180.0).rem_euclid(360.0) - 180.0);

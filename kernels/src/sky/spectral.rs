@@ -92,7 +92,8 @@ impl Spectral {
     }
 }
 
-/// A unit with one spelling of powers and products: `km s**-1`, `km s^-1`, `km.s-1` and `km*s-1` are `km s-1`.
+/// A unit with one spelling of powers and products: `km s**-1`, `km s^-1`, `km.s-1` and `km*s-1` are `km
+/// s-1`.
 fn plain(unit: &str) -> String {
     let unit = unit.replace("**", "").replace('^', "").replace(['.', '*'], " ").replace(['(', ')', '+'], "");
     unit.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -75,7 +75,8 @@ fn of_two_poles_the_first_counts() {
 /// The distance from the centre of a projection for one on its plane.
 type Distance = fn(f64) -> f64;
 
-/// Zenithal projections by their geometry, without rotations of angles: the distance from the centre as a function of that on the plane.
+/// Zenithal projections by their geometry, without rotations of angles: the distance from the centre as a
+/// function of that on the plane.
 #[test]
 fn zenithal_projections_follow_their_geometry() {
     let distances: [(&str, Distance); 5] = [
@@ -112,7 +113,8 @@ fn the_plate_carree_is_linear_on_the_equator() {
     }
 }
 
-/// Codes of before the standard: latitudes of GLS lie in the plane as they are; NCP is a slanted orthographic projection.
+/// Codes of before the standard: latitudes of GLS lie in the plane as they are; NCP is a slanted orthographic
+/// projection.
 #[test]
 fn old_codes_are_projections_of_the_standard() {
     let found = world(&celestial("GLS", [10.0, 50.0]), &[43.0, 39.0]);

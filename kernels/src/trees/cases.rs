@@ -45,8 +45,8 @@ fn ids(range: std::ops::Range<u64>) -> Vec<u64> {
     range.collect()
 }
 
-/// A host of 100 members and a satellite of 30, which is only seen in the first and in the last of `n` outputs. In between the
-/// host holds its members, after its own.
+/// A host of 100 members and a satellite of 30, which is only seen in the first and in the last of `n`
+/// outputs. In between the host holds its members, after its own.
 fn fly_through(n: usize) -> Vec<TestOutput> {
     let (host, satellite) = (ids(0..100), ids(200..230));
     let both = vec![(1, host.clone()), (2, satellite.clone())];
@@ -134,8 +134,8 @@ fn equal_masses_that_exchange_members_keep_their_cores() {
     assert_eq!(links(&linked(&outputs, params(4, true))), expected);
 }
 
-/// Two candidates with exactly the same score: one has the most bound tracer in second place, the other the second one in
-/// first place.
+/// Two candidates with exactly the same score: one has the most bound tracer in second place, the other the
+/// second one in first place.
 #[test]
 fn of_equal_scores_the_lower_identity_decides() {
     let outputs = |x: u64, y: u64| [vec![(1, vec![x, y])], vec![(1, vec![99, x]), (2, vec![y])]];
@@ -158,7 +158,8 @@ fn of_equal_scores_the_lower_identity_decides() {
     assert_eq!(links(&linked(&outputs(u64::MAX, 2), params(4, true))), link(2));
 }
 
-/// The members of an object are scattered over two others and the field; its most bound member is in the field.
+/// The members of an object are scattered over two others and the field; its most bound member is in the
+/// field.
 #[test]
 fn a_scattered_object_is_disrupted() {
     let (a, b, c) = (ids(0..50), ids(100..120), ids(300..340));
@@ -180,7 +181,8 @@ fn a_scattered_object_is_disrupted() {
     }
 }
 
-/// The tracer of a satellite is bound loosely to the host in outputs 1 and 2, and one of its tracers in output 3.
+/// The tracer of a satellite is bound loosely to the host in outputs 1 and 2, and one of its tracers in
+/// output 3.
 #[test]
 fn an_orphan_merges_when_its_tracer_sinks() {
     let (host, satellite) = (ids(0..60), ids(100..130));

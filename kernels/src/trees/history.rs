@@ -270,7 +270,8 @@ impl History {
         (node.descendant, node.fate, node.score) = (Some(to), fate, score);
     }
 
-    /// Re-births: an object without a progenitor takes up the track of the orphan whose tracer is most bound in it.
+    /// Re-births: an object without a progenitor takes up the track of the orphan whose tracer is most bound
+    /// in it.
     fn take_up_orphans(
         &mut self,
         seen: &mut [Option<(usize, Option<u32>)>],

@@ -36,8 +36,8 @@ impl MemberEntry {
     }
 }
 
-/// Calls `hit` with each tracer and the member that is the same particle. Both lists ascend by identity; members are
-/// distinct, tracers need not be. O(n + m).
+/// Calls `hit` with each tracer and the member that is the same particle. Both lists ascend by identity;
+/// members are distinct, tracers need not be. O(n + m).
 pub fn join(
     tracers: &[MemberEntry],
     members: &[MemberEntry],

@@ -1,7 +1,7 @@
 //! Merger trees: which object of one output is which object of the next one?
 //!
-//! Place in the flow: objects with their bound members, the most bound first, come from catalogues; a history of nodes with
-//! descendants goes into a table. The files in the order of the steps:
+//! Place in the flow: objects with their bound members, the most bound first, come from catalogues; a history
+//! of nodes with descendants goes into a table. The files in the order of the steps:
 //!
 //! | step | file |
 //! |---|---|
@@ -12,8 +12,7 @@
 //! | nodes in the order of the table, with their progenitors | [`table`] |
 //!
 //! It does not use files, ranks, positions or velocities. All scores are integers, so no result depends on
-//! the order
-//! of the terms. `docs/trees.md` has the definitions.
+//! the order of the terms. `docs/trees.md` has the definitions.
 
 pub mod history;
 pub mod join;

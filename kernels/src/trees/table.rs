@@ -4,7 +4,8 @@ use crate::trees::history::{GrowingNode, History, NodeFate};
 use crate::trees::tracer::TracerKey;
 use std::cmp::Reverse;
 
-/// An object in an output, or an orphan. Nodes are by output; objects by identifier come before orphans by track.
+/// An object in an output, or an orphan. Nodes are by output; objects by identifier come before orphans by
+/// track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeNode {
     /// Place of the output.

@@ -18,7 +18,8 @@ pub struct TracerKey {
     pub kind: u64,
 }
 
-/// The weight of the tracer with this rank: [`UNIT`] / (1 + sqrt(rank)), rounded. The most bound tracer has rank 0.
+/// The weight of the tracer with this rank: [`UNIT`] / (1 + sqrt(rank)), rounded. The most bound tracer has
+/// rank 0.
 pub fn weight(rank: u32) -> u64 {
     (UNIT as f64 / (1.0 + f64::from(rank).sqrt())).round() as u64
 }

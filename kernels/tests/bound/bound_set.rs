@@ -79,7 +79,8 @@ fn a_merger_keeps_its_mass() {
     }
 }
 
-/// Two spheres that fly past each other: the frame of both is that of neither, and one of them is the bound set.
+/// Two spheres that fly past each other: the frame of both is that of neither, and one of them is the bound
+/// set.
 #[test]
 fn a_fly_by_keeps_the_heavier_one() {
     let mut random = Random::new(61);
@@ -94,7 +95,8 @@ fn a_fly_by_keeps_the_heavier_one() {
     assert!(own >= 1190 && kept.len() - own <= 2, "{own} of {}", kept.len());
 }
 
-/// Fast interlopers, up to as many as there are members. In a core with interlopers in it half of the group once left in one pass.
+/// Fast interlopers, up to as many as there are members. In a core with interlopers in it half of the group
+/// once left in one pass.
 #[test]
 fn interlopers_take_nobody_with_them() {
     for n in [20, 24, 30, 40, 60, 100, 200, 400] {
@@ -171,7 +173,8 @@ fn the_heaviest_clump_gets_what_no_clump_holds() {
     let mut random = Random::new(63);
     let members = members(hernquist(3000, 20.0, &mut random));
     let columns = members.columns();
-    // A small ball is the patch of the densest peak, all else that of the host; a part of that is handed to the ball.
+    // A small ball is the patch of the densest peak, all else that of the host; a part of that is handed to
+    // the ball.
     let radius = |i: usize| columns.position[i].iter().map(|x| x * x).sum::<f64>().sqrt();
     let clump_of: Vec<u32> = (0..members.len()).map(|i| u32::from(radius(i) > 0.2)).collect();
     let tree_of = |parent: &[Option<u32>; 2]| {

@@ -14,7 +14,8 @@ const OPEN: RamsesUnbindRules =
 #[test]
 fn ramses_keeps_main_clumps_and_hands_losers_up() {
     let mut columns = plummer(4000, 5.0, &mut Random::new(21));
-    // Of the first 2000, which are the lower clump, each tenth is fast; so is each tenth of the others. The mean is at rest.
+    // Of the first 2000, which are the lower clump, each tenth is fast; so is each tenth of the others. The
+    // mean is at rest.
     (0..4000)
         .step_by(10)
         .for_each(|i| columns.velocity[i] = [if i % 20 == 0 { 40.0 } else { -40.0 }, 0.0, 0.0]);
@@ -30,7 +31,8 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
     assert!(entries.iter().all(|entry| entry % 10 != 0), "no fast one is kept");
     let main_entries = bound_entries(&members, main);
     assert!((0..4000).filter(|i| i % 10 == 0).all(|i| main_entries.contains(&i)));
-    // The frame settles at rest, so slow ones stay unless they are near the speed of escape from half the mass.
+    // The frame settles at rest, so slow ones stay unless they are near the speed of escape from half the
+    // mass.
     assert!(entries.len() > 1000, "{} kept", entries.len());
     let phi = |r: f64| {
         result.clumps[1]
@@ -57,8 +59,8 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
     assert!(unbind_ramses(&members, &tree, &[None], &GRAVITY, &OPEN).is_err());
 }
 
-/// A clump 2 in a clump 1 in a main clump 0, each with 500 members near the same place. Entries 0 to 499 are those of clump 1, the next
-/// ones those of clump 2.
+/// A clump 2 in a clump 1 in a main clump 0, each with 500 members near the same place. Entries 0 to 499 are
+/// those of clump 1, the next ones those of clump 2.
 fn three_deep(mut columns: MemberColumns, of_second: impl Fn(usize) -> [f64; 3]) -> (HaloMembers, Vec<u32>) {
     (500..1000).for_each(|i| columns.velocity[i] = of_second(i));
     let members = members(columns);
@@ -66,7 +68,8 @@ fn three_deep(mut columns: MemberColumns, of_second: impl Fn(usize) -> [f64; 3])
     (members, clump_of)
 }
 
-/// Clump 2 loses all its particles. They move at 20 on average, but have no say in the first frame of clump 1, which is at rest.
+/// Clump 2 loses all its particles. They move at 20 on average, but have no say in the first frame of clump
+/// 1, which is at rest.
 #[test]
 fn clumps_without_bound_particles_are_silent() {
     let fast = |i: usize| [if i.is_multiple_of(2) { 60.0 } else { -20.0 }, 0.0, 0.0];
@@ -85,7 +88,8 @@ fn clumps_without_bound_particles_are_silent() {
     assert_eq!(n_bound.iter().sum::<usize>(), 1500);
 }
 
-/// Clump 2 loses all its particles, because its border is at its peak. Clump 1 has no others, so all of them count there after all.
+/// Clump 2 loses all its particles, because its border is at its peak. Clump 1 has no others, so all of them
+/// count there after all.
 #[test]
 fn silent_particles_count_where_no_others_are() {
     let columns = plummer(1500, 2.0, &mut Random::new(4));

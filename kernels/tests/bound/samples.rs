@@ -75,7 +75,8 @@ pub fn plummer(n: usize, most: f64, random: &mut Random) -> MemberColumns {
     })
 }
 
-/// A Plummer sphere of `n` members among `n_host` members of a host that pass by, fast and in all directions, within 10 scale lengths.
+/// A Plummer sphere of `n` members among `n_host` members of a host that pass by, fast and in all directions,
+/// within 10 scale lengths.
 pub fn clump_in_host(n: usize, n_host: usize, random: &mut Random) -> MemberColumns {
     let clump = plummer(n, 10.0, random);
     let mut all = columns(n + n_host, |i| match clump.position.get(i) {
@@ -91,8 +92,8 @@ pub fn clump_in_host(n: usize, n_host: usize, random: &mut Random) -> MemberColu
     all
 }
 
-/// A Hernquist sphere in equilibrium with radii below `most`, from its isotropic distribution function (Hernquist 1990,
-/// equation 17).
+/// A Hernquist sphere in equilibrium with radii below `most`, from its isotropic distribution function
+/// (Hernquist 1990, equation 17).
 pub fn hernquist(n: usize, most: f64, random: &mut Random) -> MemberColumns {
     columns(n, |_| {
         let r = loop {

@@ -283,7 +283,8 @@ fn slices_of_a_large_halo_have_its_bits() {
 /// What is bound to a clump by RAMSES's rules, how it went, and what is handed up, with roles.
 type RamsesFound = (BoundBits, UnbindReport, Vec<(u64, ClumpMember)>);
 
-/// A clump, the clump that it merges into, and a main clump, about different peaks; all members are in the first.
+/// A clump, the clump that it merges into, and a main clump, about different peaks; all members are in the
+/// first.
 fn ramses_levels<S: Slices>(members: &HaloMembers, slices: &S) -> Vec<RamsesFound>
 where
     S::Error: std::fmt::Debug,

@@ -88,7 +88,8 @@ fn check_hot_spheres(n: usize) {
     }
 }
 
-/// Tracers about a point with a given multiple of the speed of escape. Units of mass, length and G of three codes.
+/// Tracers about a point with a given multiple of the speed of escape. Units of mass, length and G of three
+/// codes.
 #[test]
 fn tracers_escape_at_the_speed_of_escape() {
     // RAMSES: G = 1 in its own units; SWIFT: 10^10 solar masses, Mpc, km/s; Gadget: the same with kpc.
@@ -160,7 +161,8 @@ fn a_hot_background_goes() {
     assert!((kept - expected).abs() < 4.0 * expected.sqrt(), "{kept} of the background, expected {expected}");
 }
 
-/// The part of a uniform background within `most` that is slower than the speed of escape from a Plummer sphere.
+/// The part of a uniform background within `most` that is slower than the speed of escape from a Plummer
+/// sphere.
 fn slow_part(most: f64, sigma: f64) -> f64 {
     let steps = 400;
     let mut sum = 0.0;
@@ -286,8 +288,8 @@ fn few_members_dissolve() {
     assert_eq!(result.unbound, members.all());
 }
 
-/// A host with a small clump that holds another one, some strangers in the clumps that the host holds, and some that
-/// nothing holds. The columns and the clump of each entry.
+/// A host with a small clump that holds another one, some strangers in the clumps that the host holds, and
+/// some that nothing holds. The columns and the clump of each entry.
 fn nested() -> (MemberColumns, Vec<u32>) {
     let mut random = Random::new(19);
     let mut columns = plummer(8000, 20.0, &mut random);

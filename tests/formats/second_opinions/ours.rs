@@ -43,7 +43,8 @@ impl Arrays<'_> {
         }
     }
 
-    /// The box, and positions, velocities, masses, identities and gas densities by number of the type. Whether units are assumed.
+    /// The box, and positions, velocities, masses, identities and gas densities by number of the type.
+    /// Whether units are assumed.
     pub fn particles(&self, path: &Path) -> bool {
         let input = open_particles(&[PathBuf::from(path)]).unwrap_or_else(|error| panic!("{error}"));
         let about = input.about();

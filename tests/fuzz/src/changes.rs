@@ -1,7 +1,8 @@
 //! Changes to a sound file, read from the bytes that libFuzzer mutates.
 //!
-//! Most of them know what the file is made of: they replace a number by another, lengthen a record with both of its
-//! markers, drop or repeat a record or a line. So files stay readable and what is tested is their content.
+//! Most of them know what the file is made of: they replace a number by another, lengthen a record with both
+//! of its markers, drop or repeat a record or a line. So files stay readable and what is tested is their
+//! content.
 
 /// Takes numbers from the front of what libFuzzer made; zeros after its end.
 pub struct Script<'a>(&'a [u8]);

@@ -11,7 +11,8 @@ pub fn target(bytes: &[u8]) {
             continue;
         }
         crate::compared();
-        // The program reads an integer beyond 64 bits as a real where it expects one; the TOML library refuses it.
+        // The program reads an integer beyond 64 bits as a real where it expects one; the TOML library
+        // refuses it.
         let whole = match text.parse::<toml::Table>() {
             Ok(whole) => whole,
             Err(error) => {

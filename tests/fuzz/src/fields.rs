@@ -1,4 +1,5 @@
-//! Fields of other codes: an error, or cells of which each comes once; of FITS images those that a plain reader finds.
+//! Fields of other codes: an error, or cells of which each comes once; of FITS images those that a plain
+//! reader finds.
 
 use crate::changes::{Script, change_bytes, change_text};
 use std::collections::BTreeMap;
@@ -166,7 +167,8 @@ pub fn amrex(bytes: &[u8]) {
     }
 }
 
-/// All leaves of a field; `None` for an error. A leaf that comes twice is no error of a reader: the search finds it.
+/// All leaves of a field; `None` for an error. A leaf that comes twice is no error of a reader: the search
+/// finds it.
 fn cells(path: &Path, field: usize) -> Option<BTreeMap<(u8, [u32; 3]), u64>> {
     let snapshot = inselberg_io::open(path).ok()?;
     let name = snapshot.fields().get(field)?.name.clone();

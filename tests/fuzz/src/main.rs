@@ -1,9 +1,9 @@
 //! One program for all fuzz targets: `INSELBERG_FUZZ_TARGET` names the one that runs.
 //!
-//! What libFuzzer mutates is a list of changes to a sound file ([`changes`]) or, where a file is text, the text
-//! itself. A target writes the changed file and reads it through the library. An error is right; so are exactly
-//! the values that a plain reader finds in the same bytes ([`plain`]). Anything else, a panic among it, ends the
-//! fuzzer and is kept.
+//! What libFuzzer mutates is a list of changes to a sound file ([`changes`]) or, where a file is text, the
+//! text itself. A target writes the changed file and reads it through the library. An error is right; so are
+//! exactly the values that a plain reader finds in the same bytes ([`plain`]). Anything else, a panic among
+//! it, ends the fuzzer and is kept.
 #![allow(clippy::disallowed_methods)]
 #![no_main]
 

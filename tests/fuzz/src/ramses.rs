@@ -191,8 +191,8 @@ const BEFORE: usize = 8;
 /// Columns up to the levels.
 const NAMED: usize = 9;
 
-/// The columns of files from before descriptors. Behind the levels stand families and tags, if they are bytes, or else columns of which
-/// this one has birth times.
+/// The columns of files from before descriptors. Behind the levels stand families and tags, if they are
+/// bytes, or else columns of which this one has birth times.
 fn old_columns(part: &[u8], birth: Option<usize>) -> Option<Vec<(String, String)>> {
     let n_rest = plain::records(part)?.len().checked_sub(BEFORE + NAMED)?;
     let reals = ["position_x", "position_y", "position_z", "velocity_x", "velocity_y", "velocity_z", "mass"];
@@ -215,7 +215,8 @@ fn has_families(part: &[u8]) -> Option<bool> {
     Some(n > 0 && records.get(BEFORE + NAMED).is_some_and(|record| record.len() as i64 == n))
 }
 
-/// The first column behind the levels that gives as many stars as the header states; none without stars or with families.
+/// The first column behind the levels that gives as many stars as the header states; none without stars or
+/// with families.
 #[allow(clippy::option_option)]
 fn birth_column(parts: &[&[u8]]) -> Option<Option<usize>> {
     let n_stars = plain::count(plain::records(parts[0])?.get(4)?)?;

@@ -1,7 +1,8 @@
-//! A rank in the MPI of a host program: it uses a duplicate of the host's communicator, and leaves everything else alone.
+//! A rank in the MPI of a host program: it uses a duplicate of the host's communicator, and leaves everything
+//! else alone.
 //!
-//! It neither starts nor ends MPI or the process, prints nothing and has no static state. A failure is a message to all
-//! other ranks.
+//! It neither starts nor ends MPI or the process, prints nothing and has no static state. A failure is a
+//! message to all other ranks.
 #![allow(unsafe_code)]
 
 use super::link::Link;
@@ -35,7 +36,8 @@ impl HostComm {
     /// - `comm` points to an `MPI_Comm` of the MPI library that this crate was built with, or is null.
     /// - The communicator is valid until [`crate::CommBuilder::build`] returns. MPI runs until the last call
     ///   of the [`crate::Comm`] returns; its drop may be later.
-    /// - Calls of the `Comm` and the host's own calls of MPI respect the thread level that MPI was started with.
+    /// - Calls of the `Comm` and the host's own calls of MPI respect the thread level that MPI was started
+    ///   with.
     pub unsafe fn from_c(comm: *const c_void) -> Self {
         // SAFETY: the caller says that a handle is there; the other one is a constant of the library.
         Self(HostHandle::C(unsafe {
@@ -43,7 +45,8 @@ impl HostComm {
         }))
     }
 
-    /// The communicator with this Fortran handle: an `integer`, or the `MPI_VAL` of a `type(MPI_Comm)`. Local.
+    /// The communicator with this Fortran handle: an `integer`, or the `MPI_VAL` of a `type(MPI_Comm)`.
+    /// Local.
     ///
     /// # Safety
     /// As [`HostComm::from_c`], for the communicator with this handle.

@@ -45,7 +45,8 @@ impl<B> InFlight<B> {
         Ok(if flag == 0 { None } else { self.buffer.take() })
     }
 
-    /// [`Self::poll`] for a short time: the library moves long messages only during its calls, in many small steps.
+    /// [`Self::poll`] for a short time: the library moves long messages only during its calls, in many small
+    /// steps.
     pub fn poll_for(&mut self, time: Duration) -> Result<Option<B>> {
         let mut done = self.poll()?;
         if done.is_none() {

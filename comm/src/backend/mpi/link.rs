@@ -25,8 +25,8 @@ pub(super) struct Link {
     received: u64,
 }
 
-// SAFETY: handles of the library are names that all threads may use, the buffers belong to the link alone, and
-// `Transport::check_thread` keeps the calls in the threads that the library allows.
+// SAFETY: handles of the library are names that all threads may use, the buffers belong to the link alone,
+// and `Transport::check_thread` keeps the calls in the threads that the library allows.
 unsafe impl Send for Link {}
 
 /// A message that is partly received.
@@ -62,14 +62,16 @@ type StartCall = unsafe extern "C" fn(
 ) -> c_int;
 
 impl Link {
-    /// This rank's end of `comm`, which reports errors instead of ending the process. Messages are cut into pieces.
+    /// This rank's end of `comm`, which reports errors instead of ending the process. Messages are cut into
+    /// pieces.
     ///
     /// # Safety
-    /// `comm` is a valid communicator of processes (no intercommunicator), nobody else uses it, and MPI runs until the
-    /// last call.
+    /// `comm` is a valid communicator of processes (no intercommunicator), nobody else uses it, and MPI runs
+    /// until the last call.
     pub unsafe fn new(comm: ffi::MPI_Comm, piece_bytes: usize) -> Result<Self> {
         let (mut rank, mut n_ranks) = (0, 0);
-        // SAFETY: the communicator is valid, the handler is a constant of the library, and the pointers are to locals.
+        // SAFETY: the communicator is valid, the handler is a constant of the library, and the pointers are
+        // to locals.
         unsafe {
             let code = ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN);
             check(code, "MPI_Comm_set_errhandler")?;
@@ -221,7 +223,8 @@ impl Link {
     fn start_receive(&mut self, mut probed: Probed) -> Result<InFlight<Vec<u8>>> {
         let mut piece = InFlight::new(vec![0; probed.n_bytes]);
         let bytes = piece.buffer();
-        // SAFETY: there is room for as many bytes as the probe counted, and `InFlight` keeps it until they are there.
+        // SAFETY: there is room for as many bytes as the probe counted, and `InFlight` keeps it until they
+        // are there.
         let (code, request) = unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let (to, count) = (bytes.as_mut_ptr().cast(), bytes.len() as c_int);
@@ -259,12 +262,13 @@ impl Link {
         self.received
     }
 
-    /// Collective: starts a sum over all ranks, the number of pieces that were sent to this rank so far. It is the only
-    /// value of the second list.
+    /// Collective: starts a sum over all ranks, the number of pieces that were sent to this rank so far. It
+    /// is the only value of the second list.
     pub fn start_count(&self) -> Result<InFlight<[Vec<u64>; 2]>> {
         let mut lists = InFlight::new([self.sent.clone(), vec![0]]);
         let [sent, sum] = lists.buffer();
-        // SAFETY: one list has a number per rank, the other room for one, and `InFlight` keeps both until the sum is there.
+        // SAFETY: one list has a number per rank, the other room for one, and `InFlight` keeps both until the
+        // sum is there.
         let (code, request) = unsafe {
             let mut request = ffi::RSMPI_REQUEST_NULL;
             let (from, to) = (sent.as_ptr().cast(), sum.as_mut_ptr().cast());

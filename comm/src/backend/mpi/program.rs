@@ -1,5 +1,6 @@
-//! A rank of a program that runs MPI itself: a failure of one rank ends all processes of the job within seconds.
-//! Everything that only a program may have is here: static state, the panic hook, the exit and the message.
+//! A rank of a program that runs MPI itself: a failure of one rank ends all processes of the job within
+//! seconds. Everything that only a program may have is here: static state, the panic hook, the exit and the
+//! message.
 #![allow(unsafe_code)]
 
 use super::link::Link;
@@ -48,8 +49,8 @@ pub(crate) struct Program {
     _universe: mpi::environment::Universe,
 }
 
-// SAFETY: handles of the library are names that all threads may use, and `Transport::check_thread` keeps the calls in the
-// threads that the library allows.
+// SAFETY: handles of the library are names that all threads may use, and `Transport::check_thread` keeps the
+// calls in the threads that the library allows.
 unsafe impl Send for Program {}
 
 /// Starts MPI, and ends the whole job from now on when this process panics.

@@ -3,6 +3,7 @@
 //! 1. The ranks sum how many pieces were sent to each of them.
 //! 2. Each rank receives pieces until it has that many, and until its own are complete.
 //! 3. A barrier: no rank sends anew before every rank has done so.
+//!
 //! Each step has a time limit.
 
 use super::link::Link;

@@ -81,8 +81,7 @@ pub(super) struct StallProbe {
 
 impl StallProbe {
     /// Probe `number` of `rank`. `own` has its idle time in milliseconds and its location. Ranks below it get
-    /// a `grace`
-    /// for each level of the tree.
+    /// a `grace` for each level of the tree.
     pub fn new((rank, n_ranks): (Rank, usize), number: u32, own: (u64, String), grace: Duration) -> Self {
         let below: Vec<_> = children(rank, n_ranks).into_iter().map(|child| (child, None)).collect();
         let until = Instant::now() + grace * below.len() as u32;

@@ -31,7 +31,8 @@ impl Room {
         std::fs::read_to_string(self.path().join(name)).expect(name)
     }
 
-    /// Compiles sources and links them with the library; `None`, with a word, where there is no such compiler.
+    /// Compiles sources and links them with the library; `None`, with a word, where there is no such
+    /// compiler.
     pub fn compile(&self, compiler: &str, options: &[&str], sources: &[PathBuf]) -> Option<PathBuf> {
         // Compilers of MPI are there without the compilers that they call.
         let is_there = Command::new(compiler).arg("--version").output().is_ok_and(|out| out.status.success());
@@ -68,8 +69,8 @@ pub fn run(command: &mut Command) -> String {
     said.concat()
 }
 
-/// Checks that the memory of each rank grew by less than so many kilobytes in one of the windows that the host tells of
-/// (`resident.h`): a leak grows in all of them.
+/// Checks that the memory of each rank grew by less than so many kilobytes in one of the windows that the
+/// host tells of (`resident.h`): a leak grows in all of them.
 pub fn check_growth(said: &str, n_ranks: usize, most: i64) {
     let grown = said.lines().filter_map(|line| line.strip_prefix("grown by ")?.strip_suffix(" kB"));
     let grown: Vec<i64> = grown.map(|number| number.parse().expect("a number")).collect();

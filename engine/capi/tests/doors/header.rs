@@ -1,4 +1,5 @@
-//! Is the committed header that of the source? After a change: `INSELBERG_WRITE_HEADER=1 cargo test -p inselberg-capi header`
+//! Is the committed header that of the source? After a change: `INSELBERG_WRITE_HEADER=1 cargo test -p
+//! inselberg-capi header`
 
 use std::path::Path;
 

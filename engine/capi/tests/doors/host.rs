@@ -8,13 +8,14 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const STEPS: usize = 5;
-/// Further steps whose memory is watched, and by how many kilobytes it may grow in one of four windows of their second half.
-/// A step that kept the labels of its cells would keep 3 kB on one rank, 150 kB per window.
+/// Further steps whose memory is watched, and by how many kilobytes it may grow in one of four windows of
+/// their second half. A step that kept the labels of its cells would keep 3 kB on one rank, 150 kB per
+/// window.
 const LONG_RUN: usize = 400;
 const MOST_GROWTH: i64 = 50;
 
-/// What the Rust library finds: clump and halo of each cell and step, group of each particle. The catalogue of the first step is
-/// a file.
+/// What the Rust library finds: clump and halo of each cell and step, group of each particle. The catalogue
+/// of the first step is a file.
 struct Expected {
     steps: Vec<Vec<[u64; 2]>>,
     groups: Vec<u64>,

@@ -1,5 +1,5 @@
-//! The doors to C and Fortran: hosts are compiled against the library, run alone and under `mpirun`, and compared with the Rust
-//! library.
+//! The doors to C and Fortran: hosts are compiled against the library, run alone and under `mpirun`, and
+//! compared with the Rust library.
 
 mod build;
 mod callbacks;

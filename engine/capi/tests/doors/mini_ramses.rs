@@ -1,5 +1,5 @@
-//! A Fortran host with the data structure and the domains of RAMSES: octs in linked lists per level and rank, boundary octs. The
-//! mesh and the domains change from step to step.
+//! A Fortran host with the data structure and the domains of RAMSES: octs in linked lists per level and rank,
+//! boundary octs. The mesh and the domains change from step to step.
 
 use crate::build::{ENDINGS, Room, manifest, run};
 use crate::catalogue::assert_same_catalogue;

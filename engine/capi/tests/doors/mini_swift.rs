@@ -1,5 +1,5 @@
-//! A C host with the particles and the domains of SWIFT: an array of structs, particles that drift out of the box and to other
-//! ranks, and particles that exist no more.
+//! A C host with the particles and the domains of SWIFT: an array of structs, particles that drift out of the
+//! box and to other ranks, and particles that exist no more.
 
 use crate::build::{ENDINGS, Room, check_growth, manifest, run};
 use crate::catalogue::assert_same_catalogue;
@@ -11,8 +11,8 @@ use std::process::Command;
 const STEPS: usize = 5;
 const SIDE: f64 = 20.0;
 const N_PARTICLES: usize = 12000;
-/// Steps of the host whose memory is watched, and by how many kilobytes it may grow in one of four windows of their second
-/// half. A step that kept one number per particle would keep 96 kB on one rank, 1 MB per window.
+/// Steps of the host whose memory is watched, and by how many kilobytes it may grow in one of four windows of
+/// their second half. A step that kept one number per particle would keep 96 kB on one rank, 1 MB per window.
 const LONG_RUN: usize = 100;
 const MOST_GROWTH: i64 = 400;
 

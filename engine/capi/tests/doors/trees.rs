@@ -36,8 +36,8 @@ fn mixed(seed: u64) -> u64 {
     (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 5
 }
 
-/// The objects of an output: each fifth is not found at times, each third goes into the one before it, and particles change
-/// places.
+/// The objects of an output: each fifth is not found at times, each third goes into the one before it, and
+/// particles change places.
 fn objects(output: u64) -> Vec<Found> {
     let mut found = Vec::new();
     for number in 0..OBJECTS {

@@ -10,8 +10,8 @@
 //! | `kinds` | haloes or groups |
 //! | `style.css`, `sort.js` | embedded in the page |
 //!
-//! Pictures are drawn by `plot`, and lie within the page. Texts of inputs are escaped. The page stays small however many objects there are: it
-//! lists only the largest, and says so.
+//! Pictures are drawn by `plot`, and lie within the page. Texts of inputs are escaped. The page stays small
+//! however many objects there are: it lists only the largest, and says so.
 
 mod costs;
 mod frame;

@@ -73,8 +73,8 @@ impl ListedClumps {
     }
 }
 
-/// The substructure of a halo: its main clump, and its most massive other ones below the nearest listed clump that they
-/// merge into.
+/// The substructure of a halo: its main clump, and its most massive other ones below the nearest listed clump
+/// that they merge into.
 pub fn tree(clumps: &ListedClumps, halo: u64, units: &DisplayUnits) -> String {
     let parents: HashMap<u64, u64> = clumps.largest_of(halo).map(|clump| (clump.id, clump.parent)).collect();
     let mut listed: Vec<&ListedClump> = clumps.largest_of(halo).take(N_LISTED).collect();

@@ -3,8 +3,8 @@
 use super::axis::PlotAxis;
 use inselberg::DensityMap;
 
-/// Eleven evenly spaced colours of matplotlib's map inferno, dark to light. Its lightness rises evenly, so it reads the same
-/// without colours and with every kind of colour vision.
+/// Eleven evenly spaced colours of matplotlib's map inferno, dark to light. Its lightness rises evenly, so it
+/// reads the same without colours and with every kind of colour vision.
 const INFERNO: [[u8; 3]; 11] = [
     [0, 0, 4],
     [22, 11, 57],

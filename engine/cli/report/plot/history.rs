@@ -1,7 +1,7 @@
 //! The mass history of a track with its mergers, and its merger tree, as a picture.
 //!
-//! A branch has the same colour in both panels. In the tree time runs upwards, and the width of a branch is the cube root of its mass.
-//! Branches that merge early stand next to their stem, so no two cross.
+//! A branch has the same colour in both panels. In the tree time runs upwards, and the width of a branch is
+//! the cube root of its mass. Branches that merge early stand next to their stem, so no two cross.
 
 use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
@@ -21,7 +21,8 @@ const SMALL: f64 = 16.0;
 
 /// Most branches, with the track itself.
 const MOST: usize = 24;
-/// Okabe and Ito's colours, which differ in every kind of colour vision: of the track, and of its heaviest branches.
+/// Okabe and Ito's colours, which differ in every kind of colour vision: of the track, and of its heaviest
+/// branches.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -287,8 +288,8 @@ fn marker<B: DrawingBackend>(canvas: &Canvas<'_, B>, at: (f64, f64), ratio: f64)
     }
 }
 
-/// A column for each branch: early ones next to their stem. Branches of the track stand on both sides, others on the side of
-/// their stem.
+/// A column for each branch: early ones next to their stem. Branches of the track stand on both sides, others
+/// on the side of their stem.
 fn columns(branches: &[Branch], history: &TrackHistory) -> Vec<i32> {
     let mut branches_of: Vec<Vec<usize>> = vec![Vec::new(); branches.len()];
     for (i, branch) in branches.iter().enumerate() {

@@ -258,7 +258,8 @@ impl<'a> PictureLayout<'a> {
     }
 }
 
-/// Cumulative mass functions with their axes. Masses fall, in code units, of which one is `factor` shown ones.
+/// Cumulative mass functions with their axes. Masses fall, in code units, of which one is `factor` shown
+/// ones.
 pub fn draw_numbers<B: DrawingBackend>(
     canvas: &Canvas<'_, B>,
     frame: Frame,

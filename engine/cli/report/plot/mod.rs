@@ -66,8 +66,9 @@ pub struct PictureData<'a> {
     pub units: DisplayUnits,
     /// Smaller objects get no circle.
     pub least: LeastDrawn,
-    /// Gives the centres and masses of the table `Groups` if there is one, or centres and radii of `voids`, else the peaks (`peak_position`,
-    /// `mass`) of the tables `clumps` and `haloes`, either of which may be absent or empty.
+    /// Gives the centres and masses of the table `Groups` if there is one, or centres and radii of `voids`,
+    /// else the peaks (`peak_position`, `mass`) of the tables `clumps` and `haloes`, either of which may be
+    /// absent or empty.
     pub catalogue: &'a Catalogue,
 }
 

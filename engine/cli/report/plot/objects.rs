@@ -15,7 +15,8 @@ pub struct Objects {
     pub positions: Vec<[f64; 3]>,
     /// Masses, in code masses.
     pub masses: Vec<f64>,
-    /// Radii, in code lengths: of the sphere with the volume of a clump or halo, half the greatest extent of a group.
+    /// Radii, in code lengths: of the sphere with the volume of a clump or halo, half the greatest extent of
+    /// a group.
     pub radii: Option<Vec<f64>>,
 }
 
@@ -64,7 +65,8 @@ impl Objects {
         }
     }
 
-    /// The objects that get a circle, by their places here: those that are large enough, the `most` of largest mass.
+    /// The objects that get a circle, by their places here: those that are large enough, the `most` of
+    /// largest mass.
     pub fn with_circles(&self, table: Option<&Table>, least: LeastDrawn, most: usize) -> DrawnObjects {
         let is_large = table.map(|table| least.rows(table)).unwrap_or_default();
         let large = || (0..self.rows.len()).filter(|i| is_large[self.rows[*i]]);

@@ -13,7 +13,8 @@ pub struct Sight<'a> {
 }
 
 impl Sight<'_> {
-    /// The place of a position, as parts of the width and the height of the map; `None` outside of the region.
+    /// The place of a position, as parts of the width and the height of the map; `None` outside of the
+    /// region.
     pub fn place(&self, position: &[f64; 3]) -> Option<[f64; 2]> {
         let part = |axis: usize| {
             let beyond = position[axis] - self.view.low[axis];

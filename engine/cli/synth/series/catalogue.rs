@@ -67,7 +67,8 @@ impl SeriesOutput {
         Scales { a, length: SIDE * a, density: OMEGAS[0] * critical / a.powi(3), time: a * a / hubble }
     }
 
-    /// The circular velocity at the radius of a halo of `n` particles and that radius, with 200 times the mean density, in code units.
+    /// The circular velocity at the radius of a halo of `n` particles and that radius, with 200 times the
+    /// mean density, in code units.
     pub fn size(&self, n: usize) -> [f64; 2] {
         let mass = n as f64 * self.particle_mass();
         let radius = (3.0 * mass / (800.0 * std::f64::consts::PI)).cbrt();

@@ -13,7 +13,8 @@ pub enum SeriesRules {
     /// A halo keeps its innermost particles.
     #[default]
     Gentle,
-    /// Cores exchange particles, haloes are hidden for longer than a gap, and satellites lose most of their particles.
+    /// Cores exchange particles, haloes are hidden for longer than a gap, and satellites lose most of their
+    /// particles.
     Hard,
 }
 

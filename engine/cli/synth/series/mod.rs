@@ -1,4 +1,5 @@
-//! A series of catalogues of haloes that move, grow, merge, pass through each other and are stripped, with their true history.
+//! A series of catalogues of haloes that move, grow, merge, pass through each other and are stripped, with
+//! their true history.
 //!
 //! | file | content |
 //! |---|---|
@@ -49,7 +50,8 @@ pub struct SynthSeries {
 }
 
 impl SynthSeries {
-    /// The haloes before the first output. Memory: 8 bytes per particle, and about 100 while an output is made.
+    /// The haloes before the first output. Memory: 8 bytes per particle, and about 100 while an output is
+    /// made.
     pub fn new(params: SeriesParams) -> Self {
         Self {
             params,
@@ -130,7 +132,8 @@ mod tests {
         }
     }
 
-    /// Haloes go on, merge, are missed and end; a descendant is later, and its list of progenitors has each of them once.
+    /// Haloes go on, merge, are missed and end; a descendant is later, and its list of progenitors has each
+    /// of them once.
     #[test]
     fn true_links_are_a_forest() {
         let (_, truth) = all(SMALL);

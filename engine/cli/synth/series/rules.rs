@@ -1,8 +1,9 @@
 //! The evolution of haloes from one output to the next.
 //!
-//! A halo in the field grows: new particles join it, loosely bound. It may fall into a heavier one. A halo within another loses its
-//! outer particles to it, may pass through its centre, where no finder sees it, and merges after some outputs, or when 20
-//! particles are left. A halo within a halo that ends goes to the next one around. `encounters` has the numbers of the rules.
+//! A halo in the field grows: new particles join it, loosely bound. It may fall into a heavier one. A halo
+//! within another loses its outer particles to it, may pass through its centre, where no finder sees it, and
+//! merges after some outputs, or when 20 particles are left. A halo within a halo that ends goes to the next
+//! one around. `encounters` has the numbers of the rules.
 
 use super::SeriesParams;
 use super::encounters::Roughness;
@@ -220,7 +221,8 @@ impl Haloes {
     }
 }
 
-/// Puts particles among those of a halo, below the innermost part `depth` of them; the order within each list stays.
+/// Puts particles among those of a halo, below the innermost part `depth` of them; the order within each list
+/// stays.
 fn mix_in(particles: &mut Vec<u64>, new: &[u64], depth: f64, stream: &mut RandomStream) {
     let first = (particles.len() as f64 * depth) as usize;
     let outer = particles.split_off(first);

@@ -1,7 +1,8 @@
 //! The haloes and members that a finder lists, with its noise.
 //!
-//! A finder loses some members, mostly outer ones, and takes in others; it ranks members with noise; it misses some small haloes for
-//! one output; it does not see a halo that passes through another. What is missed within a halo is bound to that halo.
+//! A finder loses some members, mostly outer ones, and takes in others; it ranks members with noise; it
+//! misses some small haloes for one output; it does not see a halo that passes through another. What is
+//! missed within a halo is bound to that halo.
 
 use super::rules::{Haloes, LEAST};
 use crate::synth::stream::{Purpose, RandomStream};

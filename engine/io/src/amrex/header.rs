@@ -41,8 +41,8 @@ impl PlotHeader {
     /// Reads the header at `path`.
     ///
     /// # Errors
-    /// It cannot be read, is broken, or describes something else than Cartesian cells in three dimensions, refined by 2 or
-    /// 4.
+    /// It cannot be read, is broken, or describes something else than Cartesian cells in three dimensions,
+    /// refined by 2 or 4.
     pub fn read(path: &Path) -> ReadResult<Self> {
         let mut lines = Lines::read(path)?;
         lines.next("version")?;

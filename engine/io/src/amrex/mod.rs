@@ -1,7 +1,8 @@
 //! AMReX plotfiles: a folder with `Header`, and per level a folder with `Cell_H` and files of boxes (FABs).
 //!
-//! A piece is a box. Coarse cells under finer boxes are in the files as well; they are left out. Positions count from the
-//! lowest cell of the domain. Written from AMReX's own code that writes these files, version 25.
+//! A piece is a box. Coarse cells under finer boxes are in the files as well; they are left out. Positions
+//! count from the lowest cell of the domain. Written from AMReX's own code that writes these files, version
+//! 25.
 
 mod covered;
 mod fabs;

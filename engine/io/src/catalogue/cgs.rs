@@ -24,7 +24,8 @@ impl<'a> CgsColumn<'a> {
         Self { column, factor, of_image }
     }
 
-    /// The name of its unit: that of an image, else as [`cgs_name`] writes it; empty for pure numbers and code units.
+    /// The name of its unit: that of an image, else as [`cgs_name`] writes it; empty for pure numbers and
+    /// code units.
     pub fn unit(&self, times: &str, power: &str) -> String {
         match (self.of_image, self.factor) {
             (Some(unit), _) => unit.into(),

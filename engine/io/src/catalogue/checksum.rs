@@ -1,8 +1,9 @@
-//! The checksum of a catalogue's content: equal for equal attributes and rows, on any format, ranks and threads.
+//! The checksum of a catalogue's content: equal for equal attributes and rows, on any format, ranks and
+//! threads.
 //!
-//! CRC-32 of a text with one line per attribute, table and column. The line of a column ends with the CRC-32 of its values
-//! as little-endian numbers in the order of their rows. Checksums of parts combine, so no rank needs a whole column.
-//! Attributes that start with `run_` do not count.
+//! CRC-32 of a text with one line per attribute, table and column. The line of a column ends with the CRC-32
+//! of its values as little-endian numbers in the order of their rows. Checksums of parts combine, so no rank
+//! needs a whole column. Attributes that start with `run_` do not count.
 
 use super::units::unit_name;
 use super::{Attribute, Catalogue, Table, TableColumn, Values};

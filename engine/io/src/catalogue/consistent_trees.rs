@@ -1,7 +1,6 @@
-//! The input of consistent-trees: a list of objects per output, `out_N.list`, and `scales.list` with the expansion factors.
-//! consistent-trees links only neighbouring outputs, and makes nodes for missing objects itself. So orphans
-//! are left out, and a
-//! descendant counts only if it is an object of the next output.
+//! The input of consistent-trees: a list of objects per output, `out_N.list`, and `scales.list` with the
+//! expansion factors. consistent-trees links only neighbouring outputs, and makes nodes for missing objects
+//! itself. So orphans are left out, and a descendant counts only if it is an object of the next output.
 //!
 //! | column | value |
 //! |---|---|
@@ -31,7 +30,8 @@ const MAXIMUM_OF_NFW: f64 = 2.163;
 /// Stages the lists of a merger tree in `folder`, which is created if absent.
 ///
 /// # Errors
-/// The catalogue has no merger tree, no units or no cosmology, the numbers of its outputs do not rise, or the folder cannot be written.
+/// The catalogue has no merger tree, no units or no cosmology, the numbers of its outputs do not rise, or the
+/// folder cannot be written.
 pub fn stage_consistent_trees(folder: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     check_shape(folder, catalogue)?;
     let lists = HaloLists::new(folder, catalogue)?;

@@ -1,9 +1,8 @@
 //! Catalogues as ECSV: CSV with types, units and descriptions in a header that astropy and TOPCAT read.
 //!
 //! `name.ecsv` has the clumps, or the first table if there are none; every other table has a file in the same
-//! folder: `name.haloes.ecsv`, ...
-//! Values are in cgs, or in code units without a unit if the catalogue has no units. Vectors are three columns. Attributes are the
-//! `meta` of each file.
+//! folder: `name.haloes.ecsv`, ... Values are in cgs, or in code units without a unit if the catalogue has no
+//! units. Vectors are three columns. Attributes are the `meta` of each file.
 
 use super::cgs::CgsColumn;
 use super::csv::main_table;

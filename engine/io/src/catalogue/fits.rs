@@ -1,10 +1,12 @@
 //! Catalogues as FITS: one binary table per table, for TOPCAT and astropy.
 //!
-//! Values are in cgs (`TUNITn`), or in code units without a unit if the catalogue has no units. `TCOMMn` has the description of a
-//! column. Attributes are cards of the first header, under their own names after `HIERARCH`.
+//! Values are in cgs (`TUNITn`), or in code units without a unit if the catalogue has no units. `TCOMMn` has
+//! the description of a column. Attributes are cards of the first header, under their own names after
+//! `HIERARCH`.
 //!
-//! The crates that write binary tables are bindings of CFITSIO, or young libraries for all of FITS. A table of columns of fixed width
-//! is blocks of 2880 bytes with cards of 80 characters and big-endian rows, which this file has.
+//! The crates that write binary tables are bindings of CFITSIO, or young libraries for all of FITS. A table
+//! of columns of fixed width is blocks of 2880 bytes with cards of 80 characters and big-endian rows, which
+//! this file has.
 
 use super::cgs::CgsColumn;
 use super::info::attribute_text;

@@ -15,7 +15,8 @@ pub fn describe(catalogue: &Catalogue) -> String {
     described(catalogue, None)
 }
 
-/// The same with the values of the most massive haloes or groups in these units. Columns have their own unit and its value in these.
+/// The same with the values of the most massive haloes or groups in these units. Columns have their own unit
+/// and its value in these.
 pub fn describe_in(catalogue: &Catalogue, unit: &ShownUnit<'_>) -> String {
     described(catalogue, Some(unit))
 }

@@ -1,8 +1,9 @@
-//! The octree above a list of leaves, cell by cell, as viewers store it: per root cell level by level, and each split cell with all of
-//! its eight children, x fastest.
+//! The octree above a list of leaves, cell by cell, as viewers store it: per root cell level by level, and
+//! each split cell with all of its eight children, x fastest.
 //!
-//! The leaves are in the order of the table `cells`: by level, then along the Morton curve, x lowest. Each level is made from its
-//! leaves and from the parents of the cells of the next finer one, so time and memory are proportional to the cells.
+//! The leaves are in the order of the table `cells`: by level, then along the Morton curve, x lowest. Each
+//! level is made from its leaves and from the parents of the cells of the next finer one, so time and memory
+//! are proportional to the cells.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -212,7 +213,8 @@ impl LeafTree {
     }
 }
 
-/// The order of two cells of one level along the Morton curve: that of the highest bit in which they differ, z before y before x.
+/// The order of two cells of one level along the Morton curve: that of the highest bit in which they differ,
+/// z before y before x.
 pub fn morton_order(a: [u32; 3], b: [u32; 3]) -> Ordering {
     let differ = |axis: usize| a[axis] ^ b[axis];
     let mut first = 2;

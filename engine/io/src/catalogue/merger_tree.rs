@@ -89,7 +89,8 @@ impl<'a> MergerTreeTables<'a> {
     /// The tree of a catalogue. Cost: one pass over the links.
     ///
     /// # Errors
-    /// There is no tree, or a column is absent, or links do not lead to later outputs: the problem and what was expected.
+    /// There is no tree, or a column is absent, or links do not lead to later outputs: the problem and what
+    /// was expected.
     pub fn new(catalogue: &'a Catalogue) -> Result<Self, String> {
         let table = |name: &str| {
             catalogue
@@ -176,7 +177,8 @@ impl<'a> MergerTreeTables<'a> {
         track.iter().flat_map(others).collect()
     }
 
-    /// The factor from code units of the output of a node to cgs for powers of length, mass and time; `None` without units.
+    /// The factor from code units of the output of a node to cgs for powers of length, mass and time; `None`
+    /// without units.
     pub fn in_cgs(&self, node: usize, powers: [i32; 3]) -> Option<f64> {
         let units = self.output(node).units?;
         Some(units.iter().zip(powers).map(|(unit, power)| unit.powi(power)).product())

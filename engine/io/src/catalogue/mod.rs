@@ -1,6 +1,7 @@
 //! Catalogues: named columns with units, grouped in tables, with their provenance.
 //!
-//! A catalogue is plain data. Writers loop over its columns without naming any, so a new property appears in every format.
+//! A catalogue is plain data. Writers loop over its columns without naming any, so a new property appears in
+//! every format.
 //!
 //! | file | content |
 //! |---|---|
@@ -227,7 +228,8 @@ impl Table {
         }
     }
 
-    /// The column of identities of particles called `name`. Catalogues of earlier versions have them signed, with the same bits.
+    /// The column of identities of particles called `name`. Catalogues of earlier versions have them signed,
+    /// with the same bits.
     pub fn identities(&self, name: &str) -> Option<&[u64]> {
         self.column(name)?.values.identities()
     }

@@ -93,7 +93,8 @@ impl<'a> Objects<'a> {
         self.id.iter().zip(&parents).map(row).collect()
     }
 
-    /// Their members, from the table of bound ones, or else from that of all particles; `None` if the catalogue has neither.
+    /// Their members, from the table of bound ones, or else from that of all particles; `None` if the
+    /// catalogue has neither.
     pub fn members(&self, catalogue: &Catalogue) -> Option<MemberLists> {
         let table = catalogue.table("members").or_else(|| catalogue.table("particles"))?;
         let (ids, owners) =

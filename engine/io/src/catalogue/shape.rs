@@ -4,8 +4,8 @@ use super::{Attribute, Catalogue, Table, WriteError, WriteResult};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Checks that names are valid in every format and unique, and that the columns of a table are equally long. `path` is for
-/// the message.
+/// Checks that names are valid in every format and unique, and that the columns of a table are equally long.
+/// `path` is for the message.
 ///
 /// # Errors
 /// The first invalid name or column.

@@ -29,8 +29,8 @@ pub fn unit_name(dimension: Dimension) -> String {
     }
 }
 
-/// Name of the cgs unit of `dimension`, with `times` between units and `power` before powers: `g cm-3` with a space and nothing,
-/// `g*cm**-3` with `*` and `**`. Empty for a pure number.
+/// Name of the cgs unit of `dimension`, with `times` between units and `power` before powers: `g cm-3` with a
+/// space and nothing, `g*cm**-3` with `*` and `**`. Empty for a pure number.
 pub fn cgs_name(dimension: Dimension, times: &str, power: &str) -> String {
     let units = [("g", dimension.mass), ("cm", dimension.length), ("s", dimension.time)];
     let name = |(unit, exponent): (&str, i8)| match exponent {
@@ -57,8 +57,8 @@ pub fn parse_unit(name: &str) -> Option<Dimension> {
     Some(Dimension::new(powers[0], powers[1], powers[2]))
 }
 
-/// The cgs value of one code unit of `dimension`, from the attributes `unit_length`, `unit_density` and `unit_time` of a
-/// catalogue; `None` if a necessary one is absent.
+/// The cgs value of one code unit of `dimension`, from the attributes `unit_length`, `unit_density` and
+/// `unit_time` of a catalogue; `None` if a necessary one is absent.
 pub fn cgs_factor(attributes: &[(String, Attribute)], dimension: Dimension) -> Option<f64> {
     let unit = |name, used: bool| if used { real(attributes, name) } else { Some(1.0) };
     let length = unit("unit_length", dimension.length != 0 || dimension.mass != 0)?;

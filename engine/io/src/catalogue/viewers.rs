@@ -51,8 +51,8 @@ pub(super) fn yt_name(objects: &str) -> String {
     format!("{objects}.0.h5")
 }
 
-/// Checks that yt will find one part of the catalogue of `objects` in `folder`: it counts every file whose name begins with
-/// `objects` and ends in `.h5`. `others` are files that are to be written.
+/// Checks that yt will find one part of the catalogue of `objects` in `folder`: it counts every file whose
+/// name begins with `objects` and ends in `.h5`. `others` are files that are to be written.
 ///
 /// # Errors
 /// There is another such file, or will be.

@@ -54,10 +54,11 @@ pub struct PartFormat {
     pub chunk: usize,
     /// Rows per chunk for a table of this many rows; `None` if its rows are written unchanged, all at once.
     pub rows_a_chunk: fn(usize) -> Option<usize>,
-    /// Prepares a chunk of a column: its first row, and the rows of a chunk. The column may end before the chunk.
+    /// Prepares a chunk of a column: its first row, and the rows of a chunk. The column may end before the
+    /// chunk.
     pub pack: fn(&Values, usize, usize) -> PackedRows,
-    /// Creates the file for these attributes and tables with their total numbers of rows. The first path is the final one,
-    /// for messages; the second is the file to write.
+    /// Creates the file for these attributes and tables with their total numbers of rows. The first path is
+    /// the final one, for messages; the second is the file to write.
     #[allow(clippy::type_complexity, reason = "it is written once")]
     pub create:
         fn(&Path, &Path, &[(String, Attribute)], &[(&Table, u64)]) -> WriteResult<Box<dyn PartWriter>>,
@@ -76,8 +77,8 @@ pub struct PackedRows {
     pub values_bytes: u64,
 }
 
-/// A file that is being written. Tables and columns are identified by index. Equal content in equal order gives an equal
-/// file.
+/// A file that is being written. Tables and columns are identified by index. Equal content in equal order
+/// gives an equal file.
 pub trait PartWriter: Send {
     /// Writes a table that is not stored in chunks.
     ///
@@ -192,8 +193,8 @@ pub fn is_marked(path: &Path) -> bool {
     has_mark(0) || has_mark(length.saturating_sub(PART))
 }
 
-/// The attributes of a catalogue whose bytes are those that were written. All bytes are read once; HDF5 tables take no
-/// memory.
+/// The attributes of a catalogue whose bytes are those that were written. All bytes are read once; HDF5
+/// tables take no memory.
 ///
 /// # Errors
 /// As [`read()`], and for an HDF5 file that another program edited.
@@ -209,8 +210,8 @@ pub fn outline(path: &Path) -> ReadResult<CatalogueOutline> {
     (reader_for(path)?.outline)(path)
 }
 
-/// Some columns and rows of a table of the catalogue at `path`. Of an HDF5 file nothing else is read, and nothing is compared
-/// with a checksum; see [`outline`].
+/// Some columns and rows of a table of the catalogue at `path`. Of an HDF5 file nothing else is read, and
+/// nothing is compared with a checksum; see [`outline`].
 ///
 /// # Errors
 /// As [`read()`], and if there is no such column or row.

@@ -44,7 +44,8 @@ impl ElementKind {
             Ok(TypeDescriptor::Integer(_)) => Self::Signed,
             Ok(TypeDescriptor::Unsigned(_)) => Self::Unsigned,
             Ok(other) => Self::Other(other.to_string()),
-            // The binding knows 4 and 8 bytes. Codes write half precision, and some machines have longer reals.
+            // The binding knows 4 and 8 bytes. Codes write half precision, and some machines have longer
+            // reals.
             Err(_) if [2, 10, 12, 16].contains(&elements.size()) && elements.conv_to::<f64>().is_some() => {
                 Self::Real(elements.size())
             }
@@ -81,8 +82,8 @@ impl<'a> Hdf5File<'a> {
         self.path
     }
 
-    /// Numbers of the attribute `name` of the group at `place`, of any numeric type and shape; `None` if there is no such
-    /// group or attribute.
+    /// Numbers of the attribute `name` of the group at `place`, of any numeric type and shape; `None` if
+    /// there is no such group or attribute.
     pub fn numbers(&self, place: &str, name: &str) -> ReadResult<Option<Vec<f64>>> {
         match self.group(place).and_then(|g| g.attr(name).ok()) {
             Some(attribute) => self.numbers_in(&attribute, &format!("{place}/{name}")).map(Some),

@@ -1,7 +1,7 @@
 //! Can the data that a header claims really be stored?
 //!
-//! The header of a dataset claims a shape. Its data must lie in the file itself or in the files that it names.
-//! Otherwise the library would allocate the claimed size and fill it with zeros.
+//! The header of a dataset claims a shape. Its data must lie in the file itself or in the files that it
+//! names. Otherwise the library would allocate the claimed size and fill it with zeros.
 
 use super::virtual_files;
 use ::hdf5::plist::dataset_create::Layout;
@@ -89,7 +89,8 @@ impl Storage {
     }
 }
 
-/// The size of a file that a virtual dataset in the file at `path` names; a `%b` in the name stands for a number.
+/// The size of a file that a virtual dataset in the file at `path` names; a `%b` in the name stands for a
+/// number.
 fn size_of_source(path: &Path, name: &str) -> std::result::Result<u64, Doubt> {
     if name == "." {
         return size_of_open(path);

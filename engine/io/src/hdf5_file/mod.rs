@@ -1,7 +1,7 @@
 //! HDF5 files with any name, and checks of their claimed content.
 //!
-//! The binding of HDF5 takes names in UTF-8 only. On Linux a file with another name is opened first, and the library
-//! gets the name of the open file under /proc.
+//! The binding of HDF5 takes names in UTF-8 only. On Linux a file with another name is opened first, and the
+//! library gets the name of the open file under /proc.
 
 mod checked;
 mod claims;

@@ -1,5 +1,5 @@
-//! The files that a virtual dataset names. The binding reads them together with selections, of which it refuses
-//! those that are one block, as SWIFT's are.
+//! The files that a virtual dataset names. The binding reads them together with selections, of which it
+//! refuses those that are one block, as SWIFT's are.
 #![allow(unsafe_code)]
 
 use ::hdf5::plist::DatasetCreate;

@@ -1,4 +1,5 @@
-//! Athena++ (`.athdf`) and Parthenon (`.phdf`, restarts `.rhdf`) files: HDF5 with leaf blocks of one size, each at a level and a place there.
+//! Athena++ (`.athdf`) and Parthenon (`.phdf`, restarts `.rhdf`) files: HDF5 with leaf blocks of one size,
+//! each at a level and a place there.
 //!
 //! A piece is a run of blocks. Which of both formats a file has is found from its content.
 

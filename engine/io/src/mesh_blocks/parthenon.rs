@@ -1,4 +1,5 @@
-//! `.phdf` and the restart files `.rhdf`: attributes of the group `/Info`; data are (block, components.., z, y, x), perhaps with ghost cells.
+//! `.phdf` and the restart files `.rhdf`: attributes of the group `/Info`; data are (block, components.., z,
+//! y, x), perhaps with ghost cells.
 
 use super::{BlockFile, BlockGrid, FieldPlace, check_dimensions, count, ends, sizes};
 use crate::block_grid::RootGrid;

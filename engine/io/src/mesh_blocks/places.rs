@@ -1,8 +1,9 @@
 //! Are the blocks of a file where their numbers say?
 //!
-//! Levels and logical locations place the blocks. Codes also write the positions of their faces, and write every block of the
-//! mesh. Slices and sums of a box have the header of the whole box, but blocks of one cell and other faces, and slices lack
-//! blocks. Such a file is refused: its values are not those of the cells where the numbers put them.
+//! Levels and logical locations place the blocks. Codes also write the positions of their faces, and write
+//! every block of the mesh. Slices and sums of a box have the header of the whole box, but blocks of one cell
+//! and other faces, and slices lack blocks. Such a file is refused: its values are not those of the cells
+//! where the numbers put them.
 
 use super::BlockGrid;
 use crate::ReadResult;

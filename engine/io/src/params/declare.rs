@@ -2,9 +2,10 @@
 
 /// Declares a struct, its defaults, a setter per field, and its rows of parameters.
 ///
-/// A field has documentation, a type, a default, and, if doors have it, a key with a [`ParamSpec`](crate::params::ParamSpec).
-/// `measured in` names the field for values with units that wait for those of the input. `with` names fields that are structs of
-/// parameters of their own. `also` has parameters that several fields make together.
+/// A field has documentation, a type, a default, and, if doors have it, a key with a
+/// [`ParamSpec`](crate::params::ParamSpec). `measured in` names the field for values with units that wait for
+/// those of the input. `with` names fields that are structs of parameters of their own. `also` has parameters
+/// that several fields make together.
 #[macro_export]
 macro_rules! params {
     (

@@ -1,8 +1,9 @@
 //! What can a caller ask for, and how does every door show it?
 //!
-//! A parameter is declared once, as a field of a struct in [`params!`](crate::params!): its documentation, its default, its
-//! range and its key. The command line and its help, configuration files, C, Fortran, Python and the tables of the
-//! documentation are made from these declarations, so they have the same names, ranges and words.
+//! A parameter is declared once, as a field of a struct in [`params!`](crate::params!): its documentation,
+//! its default, its range and its key. The command line and its help, configuration files, C, Fortran, Python
+//! and the tables of the documentation are made from these declarations, so they have the same names, ranges
+//! and words.
 //!
 //! ```
 //! use inselberg_io::params::{ParamError, Params, Topic, check_ranges};
@@ -104,7 +105,8 @@ pub struct Parameter {
     pub topic: Topic,
     /// What a value must be.
     pub expected: &'static str,
-    /// Its documentation: a first paragraph of one line of help, then details. Keys of other parameters stand in backticks.
+    /// Its documentation: a first paragraph of one line of help, then details. Keys of other parameters stand
+    /// in backticks.
     pub doc: &'static str,
 }
 

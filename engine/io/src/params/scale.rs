@@ -254,7 +254,8 @@ fn check_units(about: &Parameter, text: &str) -> Result<(), ParamError> {
 pub struct Quantities(Vec<(&'static str, String)>);
 
 impl Quantities {
-    /// Keeps the value of one of these parameters if it has a unit. Whether it has. The value before is forgotten.
+    /// Keeps the value of one of these parameters if it has a unit. Whether it has. The value before is
+    /// forgotten.
     ///
     /// # Errors
     /// The value has a unit that the parameter does not take.

@@ -134,7 +134,8 @@ pub const fn any_types(default: &'static str) -> ParamSpec<Option<Vec<u8>>> {
     ParamSpec::new(ParamKind::Types, default, |_| true, "7 times 0 or 1, as in 0,1,0,0,0,0,0")
 }
 
-/// A parameter that several fields make together, or one of several of a field. `set` says whether a text suits.
+/// A parameter that several fields make together, or one of several of a field. `set` says whether a text
+/// suits.
 pub const fn of_whole<T>(
     kind: ParamKind,
     default: &'static str,

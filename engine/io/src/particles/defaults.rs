@@ -17,8 +17,9 @@ params! {
         pub particle_mass: Option<f64> = None, "particle_mass" = positive().example("0.01");
         /// Unit of length in cm, for a Gadget snapshot that does not state it.
         ///
-        /// As its UnitLength_in_cm; factors of h and a from the snapshot apply as well. The default is Gadget's own,
-        /// 3.085678e21. The summary and the catalogue attribute assumed_units name the assumed units.
+        /// As its UnitLength_in_cm; factors of h and a from the snapshot apply as well. The default is
+        /// Gadget's own, 3.085678e21. The summary and the catalogue attribute assumed_units name the assumed
+        /// units.
         pub unit_length: Option<f64> = None, "unit_length" = positive().measured(Measure::LENGTH.in_cgs(1.0)).example("3.085678e24");
         /// Unit of mass in g, for a Gadget snapshot that does not state it.
         ///
@@ -63,7 +64,8 @@ const NO_ORDER: &str =
     "an order of blocks is given, which only Gadget's binary snapshots of type 1 leave open; expected none";
 
 impl InputDefaults {
-    /// Checks that neither units nor an expansion factor are given for the input at `path`, whose format fixes them.
+    /// Checks that neither units nor an expansion factor are given for the input at `path`, whose format
+    /// fixes them.
     ///
     /// # Errors
     /// One is given.

@@ -1,8 +1,8 @@
 //! Does the run of a snapshot expand, and what is its expansion factor?
 //!
-//! Gadget writes the expansion factor as the time of a cosmological run, and another time otherwise. Other codes of its kind
-//! write the age or a time of their own. So the time alone is not enough: a second statement must agree with
-//! it.
+//! Gadget writes the expansion factor as the time of a cosmological run, and another time otherwise. Other
+//! codes of its kind write the age or a time of their own. So the time alone is not enough: a second
+//! statement must agree with it.
 
 use super::InputDefaults;
 use crate::{ReadError, ReadResult};
@@ -44,7 +44,8 @@ impl ExpansionStatements {
     /// `defaults`.
     ///
     /// # Errors
-    /// Two statements of the snapshot at `path` contradict each other, or it states what `defaults` have as well.
+    /// Two statements of the snapshot at `path` contradict each other, or it states what `defaults` have as
+    /// well.
     pub fn resolve(&self, path: &Path, defaults: &InputDefaults) -> ReadResult<Expansion> {
         let by_redshift = self.redshift.filter(|z| *z > -1.0).map(|z| 1.0 / (1.0 + z));
         if let (Some(factor), Some(other)) = (self.factor, by_redshift)

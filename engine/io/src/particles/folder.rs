@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The first file of the only snapshot in a folder that no reader knows; `None` for everything else, and for a folder without
-/// one.
+/// The first file of the only snapshot in a folder that no reader knows; `None` for everything else, and for
+/// a folder without one.
 ///
 /// # Errors
 /// The folder holds several snapshots.
@@ -42,7 +42,8 @@ fn snapshots_in(folder: &Path) -> BTreeMap<String, PathBuf> {
     first.into_iter().map(|(name, (_, path))| (name, path)).collect()
 }
 
-/// The name of a file without its number in a set, and the number: `snap_099.12.hdf5` and `snapshot_099.12` have 12.
+/// The name of a file without its number in a set, and the number: `snap_099.12.hdf5` and `snapshot_099.12`
+/// have 12.
 fn file_of_set(path: &Path) -> Option<(String, u64)> {
     let name = path.file_name()?.to_str()?;
     let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,7 +1,7 @@
 //! Units, cosmology and factors of h and a of Gadget, for all formats of its files.
 //!
-//! Gadget: comoving lengths and masses over h, and velocities over the square root of a. Values stay in the units of the file; h goes
-//! into the units.
+//! Gadget: comoving lengths and masses over h, and velocities over the square root of a. Values stay in the
+//! units of the file; h goes into the units.
 
 use super::{InputDefaults, Matter};
 use crate::{Cosmology, ExtraCosmology, ReadError, ReadResult, Units};
@@ -39,7 +39,8 @@ pub struct GadgetRun {
 /// The units and the cosmology that follow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GadgetScales {
-    /// The expansion factor; 1 without expansion. Its square root converts velocities of the file to peculiar ones.
+    /// The expansion factor; 1 without expansion. Its square root converts velocities of the file to peculiar
+    /// ones.
     pub a: f64,
     /// The units at that factor.
     pub units: Units,
@@ -87,7 +88,8 @@ impl GadgetRun {
         Ok(GadgetScales { a, units: system.at(a), cosmology, matter })
     }
 
-    /// The critical density today in code units, as the run has it. The factors of h in H0, the masses and the lengths cancel.
+    /// The critical density today in code units, as the run has it. The factors of h in H0, the masses and
+    /// the lengths cancel.
     fn critical_density(&self, [length, mass, velocity]: [f64; 3]) -> f64 {
         let hubble = self.hubble.unwrap_or(OWN_HUBBLE * length / velocity);
         let newton = self.newton.unwrap_or(OWN_NEWTON * mass / length / velocity.powi(2));

@@ -1,8 +1,8 @@
 //! Inputs of particles: snapshots of particle codes, RAMSES's particle files, plain arrays.
 //!
-//! A [`ParticleInput`] describes its [`Species`] and reads any range of rows of a species into [`Columns`]. Rows are numbered
-//! through all files of an input, in the given order. A reader does not depend on the number of threads or ranks, and holds
-//! only the requested rows.
+//! A [`ParticleInput`] describes its [`Species`] and reads any range of rows of a species into [`Columns`].
+//! Rows are numbered through all files of an input, in the given order. A reader does not depend on the
+//! number of threads or ranks, and holds only the requested rows.
 //!
 //! A new format is one file here and one line in [`PARTICLE_READERS`].
 
@@ -71,10 +71,11 @@ pub struct ParticleHeader {
     pub boundary_is_assumed: bool,
     /// Time in code units, or the expansion factor.
     pub time: f64,
-    /// Physical scales. The code length is physical at the expansion factor of the output; length over time is the unit of
-    /// the velocities in [`Columns`]. `None` for plain arrays.
+    /// Physical scales. The code length is physical at the expansion factor of the output; length over time
+    /// is the unit of the velocities in [`Columns`]. `None` for plain arrays.
     pub units: Option<Units>,
-    /// Units that the input does not state, for which those of its format are assumed: length, mass, velocity.
+    /// Units that the input does not state, for which those of its format are assumed: length, mass,
+    /// velocity.
     pub assumed_units: Vec<String>,
     /// Cosmology, where there is one.
     pub cosmology: Option<Cosmology>,
@@ -144,7 +145,8 @@ pub struct Species {
     /// Whether their masses are multiplied by weights: those of neutrinos are deviations from the mean
     /// density and may be below 0.
     pub has_weights: bool,
-    /// Whether some of them may be gas: AREPO keeps wind cells among its stars. Each row then has its own kind.
+    /// Whether some of them may be gas: AREPO keeps wind cells among its stars. Each row then has its own
+    /// kind.
     pub has_wind: bool,
     /// The reason why they cannot be read. It is an error only if they take part.
     pub problem: Option<String>,
@@ -238,8 +240,8 @@ pub const PARTICLE_READERS: &[ParticleReader] = &[
 /// Opens the files of one input in any known format. The order of the files is that of the particles.
 ///
 /// # Errors
-/// A path does not exist or is given twice, no reader recognises it, the files have different formats, or a header is
-/// broken.
+/// A path does not exist or is given twice, no reader recognises it, the files have different formats, or a
+/// header is broken.
 pub fn open_particles(paths: &[PathBuf]) -> ReadResult<Box<dyn ParticleInput>> {
     read_particle_headers(paths).map(|facts| open_particles_from(&facts))
 }

@@ -1,7 +1,9 @@
-//! NumPy arrays `[N, 3]` of 4- or 8-byte reals, row by row or column by column (Fortran order), in one or several files.
+//! NumPy arrays `[N, 3]` of 4- or 8-byte reals, row by row or column by column (Fortran order), in one or
+//! several files.
 //!
-//! The crate npyz could parse the header, with twenty further crates. It refuses `=f4`, does not state what it expected, and
-//! converts values one by one; ranges of rows read straight into the array, in either order, would stay here.
+//! The crate npyz could parse the header, with twenty further crates. It refuses `=f4`, does not state what
+//! it expected, and converts values one by one; ranges of rows read straight into the array, in either order,
+//! would stay here.
 
 use super::array;
 use super::array::Array;

@@ -82,8 +82,8 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
     }
 }
 
-/// Masses and lengths are physical, at the time of the output. The run's own constants are in its unit of density: in its
-/// cosmological units the mean density of matter is 1.
+/// Masses and lengths are physical, at the time of the output. The run's own constants are in its unit of
+/// density: in its cosmological units the mean density of matter is 1.
 fn matter(header: &Header, has_gas: bool) -> Option<Matter> {
     let c = header.cosmology.as_ref().filter(|c| c.aexp > 0.0 && c.omega_m > 0.0)?;
     let critical = match header.is_in_mean_densities() {

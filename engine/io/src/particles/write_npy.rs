@@ -16,8 +16,9 @@ const CHUNK: u64 = 1 << 20;
 
 /// Collective: stages the positions of `number` particles, `[N, 3]` f32 in C order, under the name `path`.
 ///
-/// Rank 0 creates a hidden file, each rank writes its share of the particles, and rank 0 gets the staged file. All ranks must
-/// see the folder of `path` and agree on `number` and `position`. Each rank holds a million particles at a time.
+/// Rank 0 creates a hidden file, each rank writes its share of the particles, and rank 0 gets the staged
+/// file. All ranks must see the folder of `path` and agree on `number` and `position`. Each rank holds a
+/// million particles at a time.
 ///
 /// # Errors
 /// Those of the system on any rank, or a rank is lost. All ranks then get an error, and `path` is unchanged.
@@ -80,8 +81,8 @@ fn write_share(
     out.sync_all()
 }
 
-/// Magic, version, length and a dictionary, padded to a multiple of 64 bytes. The crate npyz writes a header of other bytes
-/// and no part of a file from an offset, so it would only replace these lines.
+/// Magic, version, length and a dictionary, padded to a multiple of 64 bytes. The crate npyz writes a header
+/// of other bytes and no part of a file from an offset, so it would only replace these lines.
 fn npy_header(number: u64) -> Vec<u8> {
     let mut dictionary =
         format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({number}, 3), }}").into_bytes();

@@ -1,7 +1,8 @@
 //! `amr_NNNNN.outCCCCC`: the octs that one CPU holds, its own and its ghosts, level by level.
 //!
-//! After 22 header records follow the lists of octs per level and domain (the CPUs, then the boundary regions), the records of
-//! the ordering, the coarse cells, and one block of records for every level and domain with octs.
+//! After 22 header records follow the lists of octs per level and domain (the CPUs, then the boundary
+//! regions), the records of the ordering, the coarse cells, and one block of records for every level and
+//! domain with octs.
 
 use super::record::{Ints, Reals, Records};
 use crate::source_file::SourceFile;
@@ -42,7 +43,8 @@ impl<'a> Amr<'a> {
     /// Reads the header of `file`, which must be of a run on `n_cpus`.
     ///
     /// # Errors
-    /// A record is broken, the numbers contradict each other or the size of the file, or the run was not three-dimensional.
+    /// A record is broken, the numbers contradict each other or the size of the file, or the run was not
+    /// three-dimensional.
     pub(super) fn open(file: &'a SourceFile, n_cpus: usize) -> ReadResult<Self> {
         let mut records = Records::new(file);
         let header = AmrHeader::read(&mut records, n_cpus)?;
@@ -54,7 +56,8 @@ impl<'a> Amr<'a> {
         Ok(Self { header, records })
     }
 
-    /// Skips the next block, that of `domain` (from 1: CPUs, then boundary regions) at `level`. Returns its octs if `wanted`.
+    /// Skips the next block, that of `domain` (from 1: CPUs, then boundary regions) at `level`. Returns its
+    /// octs if `wanted`.
     pub(super) fn block(
         &mut self,
         level: usize,

@@ -1,8 +1,8 @@
 //! Which column of particle files without a descriptor has the birth times?
 //!
-//! Behind the levels RAMSES writes what the run has of potential, birth time, metallicity and columns of other builds. Nothing
-//! names them. Only stars have a birth time other than 0. Every file states the number of stars of the whole
-//! output (nstar_tot), and the column that gives this number is the one.
+//! Behind the levels RAMSES writes what the run has of potential, birth time, metallicity and columns of
+//! other builds. Nothing names them. Only stars have a birth time other than 0. Every file states the number
+//! of stars of the whole output (nstar_tot), and the column that gives this number is the one.
 
 use super::locate::{FileFamily, Files};
 use super::part::ParticleFile;

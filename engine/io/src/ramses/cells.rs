@@ -93,7 +93,8 @@ impl<'a> CellFile<'a> {
         Ok(())
     }
 
-    /// Skips the block of `domain` at `level`, where the amr file has `n` octs. Returns its requested columns if `wanted`.
+    /// Skips the block of `domain` at `level`, where the amr file has `n` octs. Returns its requested columns
+    /// if `wanted`.
     pub(super) fn block(
         &mut self,
         (level, domain): (usize, usize),

@@ -1,8 +1,8 @@
 //! `hydro_file_descriptor.txt` and `part_file_descriptor.txt`: names of the columns.
 //!
-//! There are two styles: `ivar, name, type` lines under `# version: 1`, and the older `variable # 1: name` lines under `nvar = N`.
-//! An output without a descriptor is valid. A descriptor with fewer columns than the files is truncated or from another
-//! output. This is an error, since every later name would be wrong.
+//! There are two styles: `ivar, name, type` lines under `# version: 1`, and the older `variable # 1: name`
+//! lines under `nvar = N`. An output without a descriptor is valid. A descriptor with fewer columns than the
+//! files is truncated or from another output. This is an error, since every later name would be wrong.
 
 use crate::input_file;
 use crate::{ReadError, ReadResult};
@@ -34,7 +34,8 @@ impl Descriptor {
     /// Reads the columns of a descriptor in file order.
     ///
     /// # Errors
-    /// The file cannot be read, a line fits neither style or is truncated, or `nvar` is not the number of columns.
+    /// The file cannot be read, a line fits neither style or is truncated, or `nvar` is not the number of
+    /// columns.
     pub(super) fn read(path: &Path) -> ReadResult<Self> {
         let bytes = input_file::read(path).map_err(|e| ReadError::io(path, "reading", e))?;
         let text = String::from_utf8_lossy(&bytes);

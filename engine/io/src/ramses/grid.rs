@@ -1,8 +1,9 @@
 //! Where in the box is an oct? From centres on the coarse grid to integer positions.
 //!
-//! A run with boundary regions has extra coarse cells beside the box, on one or both sides of an axis. Centres count from the
-//! corner of the whole coarse grid. No header states which coarse cells form the box. They are those with a level-1 oct that a
-//! CPU owns, since RAMSES refines every coarse cell of the box. An axis with coarse cells outside the box is not periodic.
+//! A run with boundary regions has extra coarse cells beside the box, on one or both sides of an axis.
+//! Centres count from the corner of the whole coarse grid. No header states which coarse cells form the box.
+//! They are those with a level-1 oct that a CPU owns, since RAMSES refines every coarse cell of the box. An
+//! axis with coarse cells outside the box is not periodic.
 
 use super::amr::{Amr, Octs};
 use crate::source_file::SourceFile;
@@ -10,8 +11,8 @@ use crate::{ReadError, ReadResult};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The tolerance of a centre, in octs. Centres are sums of powers of two, so they are exact down to any level that their
-/// precision can resolve.
+/// The tolerance of a centre, in octs. Centres are sums of powers of two, so they are exact down to any level
+/// that their precision can resolve.
 const CENTRE_ERROR: f64 = 1e-3;
 
 /// The box within the coarse grid.

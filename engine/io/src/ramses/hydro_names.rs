@@ -1,8 +1,9 @@
 //! What do the variables of hydro files mean?
 //!
-//! A descriptor names them. Without one only their number is known. All builds write the density and the velocities first. The
-//! fifth variable is the pressure of gas without magnetic field. With such a field, nvar is 11 or more: fields at left and right
-//! faces stand before the pressure. So from 11 variables on, only the caller can name them.
+//! A descriptor names them. Without one only their number is known. All builds write the density and the
+//! velocities first. The fifth variable is the pressure of gas without magnetic field. With such a field,
+//! nvar is 11 or more: fields at left and right faces stand before the pressure. So from 11 variables on,
+//! only the caller can name them.
 
 use super::descriptor::Descriptor;
 use crate::{FieldDefaults, ReadError, ReadResult};
@@ -52,7 +53,8 @@ impl HydroNames {
 /// The names of `n` variables of a hydro file, and where they come from.
 ///
 /// # Errors
-/// The descriptor is broken. It, or the given names, have another number. Names are given beside a descriptor.
+/// The descriptor is broken. It, or the given names, have another number. Names are given beside a
+/// descriptor.
 pub(super) fn names(
     descriptor: Option<&Path>,
     defaults: &FieldDefaults,

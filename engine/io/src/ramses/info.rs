@@ -21,7 +21,8 @@ pub(super) struct Info {
 }
 
 impl Info {
-    /// Reads `path`. RAMSES states no more than matter, a cosmological constant and curvature: `extra` has the rest.
+    /// Reads `path`. RAMSES states no more than matter, a cosmological constant and curvature: `extra` has
+    /// the rest.
     ///
     /// # Errors
     /// It cannot be read, a necessary line is missing or a value is invalid.

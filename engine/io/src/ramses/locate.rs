@@ -79,7 +79,8 @@ pub(super) fn looks_like_output(path: &Path) -> bool {
     file_name(path).is_some_and(|f| info_number(&f).is_some())
 }
 
-/// The files of the simulation in the output at `path`, its folder or its info file; `None` if it is no output.
+/// The files of the simulation in the output at `path`, its folder or its info file; `None` if it is no
+/// output.
 pub(crate) fn output_files(path: &Path) -> Option<std::io::Result<Vec<PathBuf>>> {
     let root = match path.is_dir() {
         true => path.to_path_buf(),
@@ -90,7 +91,8 @@ pub(crate) fn output_files(path: &Path) -> Option<std::io::Result<Vec<PathBuf>>>
     Some(list(&root).map(|files| files.into_iter().filter_map(is_of_output).collect()))
 }
 
-/// Whether RAMSES itself wrote a file of this name: `info_00080.txt`, `hydro_file_descriptor.txt`, `amr_00080.out00001`.
+/// Whether RAMSES itself wrote a file of this name: `info_00080.txt`, `hydro_file_descriptor.txt`,
+/// `amr_00080.out00001`.
 fn is_of_simulation(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_piece = name.rsplit_once(".out").is_some_and(|(_, piece)| is_number(piece));

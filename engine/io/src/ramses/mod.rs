@@ -1,7 +1,8 @@
 //! RAMSES outputs: a folder `output_NNNNN` of text headers and per-CPU files of Fortran records.
 //!
-//! A piece is the set of one CPU's files. Its amr file and the hydro and grav files of the requested fields are read together,
-//! block by block, and must agree. Ghosts and boundary octs are skipped, so every oct occurs once over all pieces.
+//! A piece is the set of one CPU's files. Its amr file and the hydro and grav files of the requested fields
+//! are read together, block by block, and must agree. Ghosts and boundary octs are skipped, so every oct
+//! occurs once over all pieces.
 
 mod amr;
 mod birth;

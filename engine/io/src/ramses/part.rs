@@ -1,8 +1,9 @@
 //! `part_NNNNN.outCCCCC`: the particles of one CPU, one record per column.
 //!
-//! The descriptor names the columns. Outputs without a descriptor have positions, velocities, mass, identity and level. Families
-//! and tags of one byte may follow, then reals without names, of which `birth` finds the birth time. In outputs without families
-//! a star has a birth time other than 0, a sink cloud has a negative identity, debris has both, and a tracer has mass 0.
+//! The descriptor names the columns. Outputs without a descriptor have positions, velocities, mass, identity
+//! and level. Families and tags of one byte may follow, then reals without names, of which `birth` finds the
+//! birth time. In outputs without families a star has a birth time other than 0, a sink cloud has a negative
+//! identity, debris has both, and a tracer has mass 0.
 
 use super::descriptor::{DescribedColumn, Descriptor};
 use super::record::{FortranRecord, Records};
@@ -107,8 +108,8 @@ impl<'a> ParticleFile<'a> {
         Ok(Self { records, n, n_stars })
     }
 
-    /// The number of stars that each column behind the levels would give as birth time; `None` where families are stored. For
-    /// outputs without a descriptor.
+    /// The number of stars that each column behind the levels would give as birth time; `None` where families
+    /// are stored. For outputs without a descriptor.
     ///
     /// # Errors
     /// A record is broken.
@@ -133,7 +134,8 @@ impl<'a> ParticleFile<'a> {
         Ok(Some(counts))
     }
 
-    /// Streams the particles in file order. Without a descriptor, `birth` is the column with the birth time behind the levels.
+    /// Streams the particles in file order. Without a descriptor, `birth` is the column with the birth time
+    /// behind the levels.
     ///
     /// # Errors
     /// A record is broken. The error of `sink` ends the stream.

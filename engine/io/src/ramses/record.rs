@@ -1,8 +1,9 @@
 //! Fortran unformatted records: a length, that many bytes, the length again.
 //!
-//! Every length is checked at both ends and against the file before its bytes are read. So nothing is allocated or read beyond
-//! the file, whatever a header claims. Records of more than 2 GiB have several parts. A negative leading marker means that the
-//! record continues, a negative trailing marker that it continued. All parts are read as one record.
+//! Every length is checked at both ends and against the file before its bytes are read. So nothing is
+//! allocated or read beyond the file, whatever a header claims. Records of more than 2 GiB have several
+//! parts. A negative leading marker means that the record continues, a negative trailing marker that it
+//! continued. All parts are read as one record.
 
 use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult};

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 /// Result of writing a file.
 pub type WriteResult<T> = Result<T, WriteError>;
 
-/// Why a file could not be written. The file under the final name is unchanged, except after [`WriteError::Partly`].
+/// Why a file could not be written. The file under the final name is unchanged, except after
+/// [`WriteError::Partly`].
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The operating system refused.

@@ -1,8 +1,8 @@
 //! Hidden names, under which results are written before they get their final ones.
 //!
-//! A list has all unfinished files of this process, so a process that ends early removes these and nothing else. The list is a
-//! static because signal handlers and the allocator, which end the process, can receive no argument. A host that never calls
-//! [`wipe`] only pays one entry per unfinished file.
+//! A list has all unfinished files of this process, so a process that ends early removes these and nothing
+//! else. The list is a static because signal handlers and the allocator, which end the process, can receive
+//! no argument. A host that never calls [`wipe`] only pays one entry per unfinished file.
 
 use inselberg_comm::{Comm, CommError, Rank};
 use parking_lot::{Mutex, RwLock};
@@ -44,7 +44,8 @@ pub fn close() {
     std::mem::forget(GATE.write());
 }
 
-/// Removes the unfinished files of this process and nothing else. For a process that is about to end, after [`close`].
+/// Removes the unfinished files of this process and nothing else. For a process that is about to end, after
+/// [`close`].
 pub fn wipe() {
     // The list is locked only briefly, unless its holder waits for memory.
     let Some(made) = MADE.try_lock_for(Duration::from_secs(1)) else { return };
@@ -60,7 +61,8 @@ pub fn wipe() {
     }
 }
 
-/// As [`close`], but waits at most one second for files that are being created: without memory their thread may be stuck.
+/// As [`close`], but waits at most one second for files that are being created: without memory their thread
+/// may be stuck.
 pub fn close_soon() {
     if let Some(closed) = GATE.try_write_for(Duration::from_secs(1)) {
         std::mem::forget(closed);
@@ -78,8 +80,8 @@ pub fn file(prefix: &str, folder: &Path) -> io::Result<HiddenFile> {
     })
 }
 
-/// A new folder `PREFIX*.part` in a folder, which disappears with its content. It is not created if no file can be opened,
-/// since removing it needs one.
+/// A new folder `PREFIX*.part` in a folder, which disappears with its content. It is not created if no file
+/// can be opened, since removing it needs one.
 ///
 /// # Errors
 /// Those of the system.

@@ -1,8 +1,8 @@
 //! Complete files or none: written in the same folder under a hidden name, flushed to the disk, then renamed.
 //!
-//! An error, a full disk or a kill before the rename leaves the final name unchanged, including an older file. An error leaves
-//! nothing else; a kill leaves at most a hidden `.name.*.part` file, which nothing reads. A symbolic link stays a link: its
-//! target is replaced or created.
+//! An error, a full disk or a kill before the rename leaves the final name unchanged, including an older
+//! file. An error leaves nothing else; a kill leaves at most a hidden `.name.*.part` file, which nothing
+//! reads. A symbolic link stays a link: its target is replaced or created.
 //!
 //! Files that belong together are [`Staged`] one by one and get their names at the end.
 

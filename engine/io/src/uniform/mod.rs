@@ -1,5 +1,5 @@
-//! Plain arrays of cells: one number per cell of a grid, which fills the box. A cell whose value is not a number is absent.
-//! An array of two axes is an image: one plane of pixels.
+//! Plain arrays of cells: one number per cell of a grid, which fills the box. A cell whose value is not a
+//! number is absent. An array of two axes is an image: one plane of pixels.
 //!
 //! A format is a file here that makes a [`Uniform`] from a header: numbers at regular places of a file
 //! ([`ArrayValues::Stored`]), or a dataset. A piece is a slab of cells.
@@ -85,8 +85,8 @@ struct ArrayShape {
 }
 
 impl ArrayShape {
-    /// Of an array of two or three axes: x, y and z. Along the last one numbers are contiguous, or along the first one in
-    /// Fortran order.
+    /// Of an array of two or three axes: x, y and z. Along the last one numbers are contiguous, or along the
+    /// first one in Fortran order.
     ///
     /// # Errors
     /// It has other axes, or is no image though said to be one.

@@ -51,21 +51,22 @@ params! {
         pub id_of_none: u64 = 2_147_483_647, "group_id_default" = count("2147483647", |n| *n <= MOST, AT_MOST);
         /// ID of the largest group; smaller groups have the next IDs.
         pub first_id: u64 = 1, "group_id_offset" = count("1", |n| *n <= MOST, AT_MOST);
-        /// Keeps the group of every particle of an output, in the order of its files ([`crate::FofGroups::write_group_ids`]).
+        /// Keeps the group of every particle of an output, in the order of its files
+        /// ([`crate::FofGroups::write_group_ids`]).
         pub with_group_ids: bool = false;
         /// Also projects the mass along z, for a picture ([`crate::FofGroups::projection`]).
         pub with_projection: bool = false;
-        /// Also keeps positions and masses of the particles of an output for [`crate::FofGroups::maps`]. Costs 12 to 32 bytes per
-        /// particle.
+        /// Also keeps positions and masses of the particles of an output for [`crate::FofGroups::maps`].
+        /// Costs 12 to 32 bytes per particle.
         pub keep_particles: bool = false;
         /// Properties of groups of particles on disk. Adds columns to the table of groups. Unbinding needs
-        /// velocities
-        /// and units, spheres a cosmology. Spheres are about the most bound particle, or about the centre of mass without unbinding.
+        /// velocities and units, spheres a cosmology. Spheres are about the most bound particle, or about the
+        /// centre of mass without unbinding.
         pub bound: BoundRequest = BoundRequest::default();
         /// Softening length of potentials in the units of the positions.
         ///
-        /// At distance 0 the potential of a particle is -G m / softening. Default: that of the snapshot, else a fifth of the linking
-        /// length, which is a 25th of the mean separation for a linking ratio of 0.2.
+        /// At distance 0 the potential of a particle is -G m / softening. Default: that of the snapshot, else
+        /// a fifth of the linking length, which is a 25th of the mean separation for a linking ratio of 0.2.
         pub softening: Option<f64> = None, "softening" = real(
             "",
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
@@ -75,8 +76,9 @@ params! {
     also {
         /// Linking length in units of the mean separation of dark-matter particles.
         ///
-        /// The mean separation is the cube root of mean particle mass over mean matter density (dark-matter density if
-        /// there is gas). Without a cosmology it is the cube root of box volume over particle number.
+        /// The mean separation is the cube root of mean particle mass over mean matter density (dark-matter
+        /// density if there is gas). Without a cosmology it is the cube root of box volume over particle
+        /// number.
         "linking_ratio" = of_whole(
             ParamKind::Real,
             "0.2",
@@ -113,13 +115,11 @@ params! {
         /// Properties of groups: words from basic, bound, so, all.
         ///
         /// basic, bound and all keep the particles that gravity binds to each group, without substructure.
-        /// basic: their mass,
-        /// centres, velocity, energies, maximum circular velocity, half-mass radius. bound: also masses and radii by type,
-        /// dispersion, angular momenta, spins, inertia tensors. so: spheres of given mean density (spherical overdensities)
-        /// about the most bound particle, or about the centre of mass with only so. all: bound and so. Reads
-        /// the input a
-        /// second time. Needs units; bound particles need velocities, and spheres a cosmology. docs/haloes.md has the
-        /// definitions.
+        /// basic: their mass, centres, velocity, energies, maximum circular velocity, half-mass radius.
+        /// bound: also masses and radii by type, dispersion, angular momenta, spins, inertia tensors. so:
+        /// spheres of given mean density (spherical overdensities) about the most bound particle, or about
+        /// the centre of mass with only so. all: bound and so. Reads the input a second time. Needs units;
+        /// bound particles need velocities, and spheres a cosmology. docs/haloes.md has the definitions.
         "properties" = of_whole(
             ParamKind::Text("WORD,..."),
             "",

@@ -8,8 +8,9 @@
 //! | [`NewThresholds`], [`NewVoidThresholds`] | where trees are cut: `phew`, `voids` |
 //! | [`InputDefaults`](crate::InputDefaults), [`FieldDefaults`] | with the readers: `inselberg-io` |
 //!
-//! To add a parameter: a field with its documentation and its key. The command line, configuration files, C, Fortran, Python and
-//! docs/parameters.md then have it. Rules between parameters stand in `check` of their struct.
+//! To add a parameter: a field with its documentation and its key. The command line, configuration files, C,
+//! Fortran, Python and docs/parameters.md then have it. Rules between parameters stand in `check` of their
+//! struct.
 
 mod fof;
 mod particles;

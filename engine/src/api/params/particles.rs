@@ -1,5 +1,5 @@
-//! What is done with each particle type of an output. Types have the numbers of Gadget: 0 gas, 1 dark matter, 2 background dark
-//! matter, 3 sinks, 4 stars, 5 black holes, 6 neutrinos.
+//! What is done with each particle type of an output. Types have the numbers of Gadget: 0 gas, 1 dark matter,
+//! 2 background dark matter, 3 sinks, 4 stars, 5 black holes, 6 neutrinos.
 
 use super::FofParams;
 use crate::error::{Error, ErrorKind};
@@ -25,7 +25,8 @@ params! {
     pub struct LinkingTypes of "fof" {
         /// Particle types that link and so form the groups.
         ///
-        /// One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.
+        /// One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and
+        /// neutrinos.
         pub linking: Vec<u8> = vec![DARK_MATTER], "linking_types" = types("0,1,0,0,0,0,0");
         /// Particle types that join the group of the nearest linking particle in reach.
         ///
@@ -91,9 +92,9 @@ params! {
             count("6", |n| (1..=1 << 40).contains(n), "1 or more particles").topic(Topic::Particles);
         /// Mesh from particles: split all cells coarser than this level, 2 to 12.
         ///
-        /// Default: the deepest level with no more cells than particles. Level l has 8^l cells, at most 2^30 or 4096 per
-        /// particle. Tasks and ranks share parts that are at least two levels coarser, so a small value limits the
-        /// number of ranks.
+        /// Default: the deepest level with no more cells than particles. Level l has 8^l cells, at most 2^30
+        /// or 4096 per particle. Tasks and ranks share parts that are at least two levels coarser, so a small
+        /// value limits the number of ranks.
         pub level_min: Option<u8> = None, "level_min" = count(
             "",
             |level: &Option<u8>| level.is_none_or(|level| (2..=DEEPEST_COARSE).contains(&level)),
@@ -104,7 +105,8 @@ params! {
             count("20", |level| (2..=DEEPEST).contains(level), "a level from 2 to 20").topic(Topic::Particles);
         /// The types of particles that make the mesh or the graph.
         ///
-        /// One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.
+        /// One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and
+        /// neutrinos.
         pub types: Vec<u8> = vec![DARK_MATTER], "particle_types" = types("0,1,0,0,0,0,0").topic(Topic::Particles);
         /// Side of the periodic box of a plain array, in the units of the positions.
         pub side: Option<f64> = None, "box" =
@@ -160,7 +162,8 @@ params! {
         pub given_density: bool = false, "given_density" = flag("false").topic(Topic::Particles);
         /// The types of particles that make the mesh or the graph.
         ///
-        /// One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and neutrinos.
+        /// One digit each for gas, dark matter, background dark matter, sinks, stars, black holes and
+        /// neutrinos.
         pub types: Vec<u8> = vec![DARK_MATTER], "particle_types" = types("0,1,0,0,0,0,0").topic(Topic::Particles);
         /// Side of the periodic box of a plain array, in the units of the positions.
         pub side: Option<f64> = None, "box" =

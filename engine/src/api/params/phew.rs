@@ -40,11 +40,10 @@ params! {
         ///
         /// For particles the unit is the mean density of matter, Omega_m rho_crit, if the input states its
         /// cosmology and units, else the mean density of the particles. Fields of cells are in code units; in
-        /// a cosmological RAMSES run that is the mean density
-        /// of matter too. The default holds for particles, and for the matter of such runs without RAMSES's
-        /// rules. Otherwise a value is required, and `inselberg info --thresholds` suggests values. 0 or
-        /// more, or any number with `relevance_difference` in a
-        /// field of cells; RAMSES's density_threshold.
+        /// a cosmological RAMSES run that is the mean density of matter too. The default holds for particles,
+        /// and for the matter of such runs without RAMSES's rules. Otherwise a value is required, and
+        /// `inselberg info --thresholds` suggests values. 0 or more, or any number with
+        /// `relevance_difference` in a field of cells; RAMSES's density_threshold.
         pub density: Option<f64> = None, "density_threshold" = real(
             defaults::DENSITY.text,
             |_| true,
@@ -102,16 +101,16 @@ params! {
         );
         /// What is divided evenly among ranks. It never changes a result.
         ///
-        /// test-cells: cells above the density threshold. leaves: leaf cells, as simulations divide their mesh. work: leaves and,
-        /// weighted more, test cells, with compact regions.
+        /// test-cells: cells above the density threshold. leaves: leaf cells, as simulations divide their
+        /// mesh. work: leaves and, weighted more, test cells, with compact regions.
         pub weights: Weights = Weights::TestCells, "balance" =
             choice("test-cells", Weights::WORDS, "test-cells, leaves or work").topic(Topic::Launch);
         /// Also list every leaf cell with its clump and halo.
         pub with_cells: bool = false, "with_cells" = flag("false").topic(Topic::Results);
         /// Also list every particle with its clump and halo.
         pub with_particles: bool = false, "with_particles" = flag("false").topic(Topic::Results);
-        /// Also projects the density along z, with pixels as large as cells of this level ([`crate::Clumps::projection`]). Costs 16
-        /// bytes per pixel.
+        /// Also projects the density along z, with pixels as large as cells of this level
+        /// ([`crate::Clumps::projection`]). Costs 16 bytes per pixel.
         pub projection_level: Option<u8> = None;
         /// Which leaves of an output take part. The others count as not denser than the threshold. If the
         /// output has particles, those in the regions that are heavier than the lightest one are counted.
@@ -123,8 +122,7 @@ params! {
     }
     with {
         /// Properties of the particles of an output that gravity binds to each clump. Adds columns to its
-        /// tables of clumps
-        /// and haloes. The output needs velocities and units.
+        /// tables of clumps and haloes. The output needs velocities and units.
         bound: BoundRequest,
     }
     also {
@@ -132,8 +130,7 @@ params! {
         ///
         /// A peak with a smaller ratio to its highest saddle is merged through that saddle. On a mesh from
         /// particles the default is 1.5, because significance identifies noise there. RAMSES's
-        /// relevance_threshold is 2 by default; the PHEW
-        /// paper uses 1.5 for gas. 1 or less keeps every peak.
+        /// relevance_threshold is 2 by default; the PHEW paper uses 1.5 for gas. 1 or less keeps every peak.
         "relevance_threshold" = of_whole(
             ParamKind::Real,
             defaults::RELEVANCE.text,
@@ -143,9 +140,9 @@ params! {
         ).instead_of("relevance_difference");
         /// Instead of a ratio: smallest peak-to-saddle density difference (code units).
         ///
-        /// A peak is noise if its density minus its highest saddle is smaller. For fields such as overdensities: leaf cells
-        /// may then be negative, and so may the density threshold. Not with RAMSES's rules. The unit is that
-        /// of the density threshold.
+        /// A peak is noise if its density minus its highest saddle is smaller. For fields such as
+        /// overdensities: leaf cells may then be negative, and so may the density threshold. Not with
+        /// RAMSES's rules. The unit is that of the density threshold.
         "relevance_difference" = of_whole(
             ParamKind::Real,
             "",
@@ -155,9 +152,10 @@ params! {
         ).instead_of("relevance_threshold").measured(Measure::DENSITY).example("1.5");
         /// Segment only the leaves whose centre is in this box or sphere (code units).
         ///
-        /// Other leaves count as not above the density threshold. Regions continue behind periodic walls: box:-0.1,0,0,0.1,1,1 lies
-        /// on both sides of x = 0. The lower faces of a box belong to it, the upper ones do not. Several regions are separated by `;`.
-        /// The summary counts the dark-matter particles of the region that are heavier than the lightest one.
+        /// Other leaves count as not above the density threshold. Regions continue behind periodic walls:
+        /// box:-0.1,0,0,0.1,1,1 lies on both sides of x = 0. The lower faces of a box belong to it, the upper
+        /// ones do not. Several regions are separated by `;`. The summary counts the dark-matter particles of
+        /// the region that are heavier than the lightest one.
         "region" = of_whole(
             ParamKind::Text("box:X0,Y0,Z0,X1,Y1,Z1|sphere:X,Y,Z,R"),
             "",
@@ -179,8 +177,8 @@ params! {
 }
 
 impl PhewParams {
-    /// With this density threshold, a peak-to-saddle ratio of at least 3, no saddle threshold and no mass threshold, by the
-    /// paper's rules.
+    /// With this density threshold, a peak-to-saddle ratio of at least 3, no saddle threshold and no mass
+    /// threshold, by the paper's rules.
     pub fn new(density: f64) -> Self {
         Self { density: Some(density), ..Self::default() }
     }
@@ -209,7 +207,8 @@ impl PhewParams {
         }
     }
 
-    /// For a field of cells: as [`Self::check`], but the density threshold may be below 0 where persistence is a difference.
+    /// For a field of cells: as [`Self::check`], but the density threshold may be below 0 where persistence
+    /// is a difference.
     ///
     /// # Errors
     /// The first parameter that is out of range or does not go with another one.

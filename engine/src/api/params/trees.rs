@@ -25,7 +25,8 @@ params! {
             count("40", |n| (1..=1 << 20).contains(n), "1 to 1048576 tracers");
         /// Follow an object that is gone by its most bound tracer.
         ///
-        /// It is followed as an orphan, until the tracer is among the tracers of another object. Otherwise it merges at once.
+        /// It is followed as an orphan, until the tracer is among the tracers of another object. Otherwise it
+        /// merges at once.
         pub orphans: bool = true, "orphans" = flag("true");
     }
 }

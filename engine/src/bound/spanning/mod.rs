@@ -6,7 +6,8 @@
 //! | clump by clump from the deepest up: large ones by all ranks | this one |
 //! | small ones whole on one rank | `whole_clumps` |
 //!
-//! The numerical part is in `inselberg_kernels::bound`: it does the same for a slice as for a whole halo, with the same bits.
+//! The numerical part is in `inselberg_kernels::bound`: it does the same for a slice as for a whole halo,
+//! with the same bits.
 
 mod members;
 mod whole_clumps;
@@ -101,8 +102,8 @@ const MASSES: usize = 0;
 const ROWS: usize = 1;
 const VALUES: usize = 2;
 
-/// Collective: unbinds a halo by all ranks. The rows of its clumps come to its home rank, its members stay in pieces. Clumps
-/// with fewer than `limit` listed members go whole to one rank.
+/// Collective: unbinds a halo by all ranks. The rows of its clumps come to its home rank, its members stay in
+/// pieces. Clumps with fewer than `limit` listed members go whole to one rank.
 ///
 /// # Errors
 /// When a particle has a value that is not allowed, or shares its identity; when another rank fails.

@@ -1,9 +1,9 @@
 //! Properties of groups: which of its particles does gravity hold, and what are the spheres about its centre?
 //!
-//! Place in the flow: after the search, before the catalogue is written. Each group is a halo with one clump, without
-//! substructure. `crate::bound` unbinds it; `particles` reads the input a second time for that, because the search keeps no
-//! velocities or masses of single particles. Spheres are about the most bound particle, or about the centre of mass where
-//! nothing is unbound.
+//! Place in the flow: after the search, before the catalogue is written. Each group is a halo with one clump,
+//! without substructure. `crate::bound` unbinds it; `particles` reads the input a second time for that,
+//! because the search keeps no velocities or masses of single particles. Spheres are about the most bound
+//! particle, or about the centre of mass where nothing is unbound.
 
 mod particles;
 mod space;
@@ -82,7 +82,8 @@ fn cosmology(about: &ParticleHeader) -> Result<&Cosmology, FofRunError> {
     about.cosmology.as_ref().filter(|cosmology| cosmology.hubble_rate() > 0.0).ok_or(FofRunError::NoCosmology)
 }
 
-/// Collective: adds the properties to the table of groups, and the table of members. Does nothing unless asked.
+/// Collective: adds the properties to the table of groups, and the table of members. Does nothing unless
+/// asked.
 ///
 /// # Errors
 /// When the input lacks what properties need, or cannot be read; when another rank fails.
@@ -129,7 +130,8 @@ struct GroupPhysics {
 }
 
 impl GroupPhysics {
-    /// Collective: adds what is bound, and spheres about the most bound particles. Returns the table of members.
+    /// Collective: adds what is bound, and spheres about the most bound particles. Returns the table of
+    /// members.
     fn unbind(
         &self,
         groups: &mut Table,

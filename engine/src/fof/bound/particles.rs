@@ -151,7 +151,8 @@ impl ParticleRows<'_> {
         self.all().filter_map(particle)
     }
 
-    /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds; clouds of sinks may have a mass of 0.
+    /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds; clouds of
+    /// sinks may have a mass of 0.
     fn points(&self) -> impl ParallelIterator<Item = PointMass> {
         let has_mass = |i: &usize| usize::from(self.kind(*i)) < N_KINDS && self.mass(*i) > 0.0;
         let point = |i| PointMass {

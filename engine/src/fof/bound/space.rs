@@ -32,7 +32,8 @@ pub fn periodic(sides: [f64; 3]) -> Option<SizedBox> {
     })
 }
 
-/// An open box in which no two particles are farther apart than its side, from their greatest extent along an axis.
+/// An open box in which no two particles are farther apart than its side, from their greatest extent along an
+/// axis.
 pub fn open(extent: f64) -> SizedBox {
     let side = if extent > 0.0 { 2.0 * extent } else { 1.0 };
     SizedBox { domain: Domain { coarse: [1; 3], periodic: [false; 3] }, side, origin: [0.0; 3] }

@@ -1,8 +1,8 @@
 //! Thresholds below 0, for fields of noise around 0.
 //!
-//! The search needs positive test cells. So below 0 it runs on values that are lifted by a power of two, at least twice the
-//! magnitude of the threshold, and catalogues get the values of the input again ([`tables`]). [`SearchThresholds`] is the way
-//! in and out; nothing else knows of it.
+//! The search needs positive test cells. So below 0 it runs on values that are lifted by a power of two, at
+//! least twice the magnitude of the threshold, and catalogues get the values of the input again ([`tables`]).
+//! [`SearchThresholds`] is the way in and out; nothing else knows of it.
 //!
 //! ```text
 //!     value     -1.2   -0.5 the threshold   0.0   0.7
@@ -11,9 +11,8 @@
 //!
 //! The order of values does not change, but values that differ by less than 2^-53 of the lift become equal.
 //! Lowering a lifted test cell is exact: it is at least half the lift, which is a power of two. So a new cut
-//! of a stored catalogue lifts
-//! its tree to the bits of the run. Masses and their moments are sums of the values of the input; only the
-//! densities of cells are lifted.
+//! of a stored catalogue lifts its tree to the bits of the run. Masses and their moments are sums of the
+//! values of the input; only the densities of cells are lifted.
 //!
 //! This folder knows neither ranks nor formats of files.
 
@@ -28,8 +27,8 @@ use inselberg_io::{OctBlock, Snapshot};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// The thresholds of a search. Below 0 it runs on lifted values: sources lift them on their way in, and what is found is lowered
-/// again. All of that does nothing where the density threshold is 0 or more.
+/// The thresholds of a search. Below 0 it runs on lifted values: sources lift them on their way in, and what
+/// is found is lowered again. All of that does nothing where the density threshold is 0 or more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchThresholds {
     given: Thresholds,
@@ -52,7 +51,8 @@ impl SearchThresholds {
         self.lift.is_some()
     }
 
-    /// Those of the values that are searched. Masses below 0 are not too small, unless there is a threshold for masses.
+    /// Those of the values that are searched. Masses below 0 are not too small, unless there is a threshold
+    /// for masses.
     pub fn searched(&self) -> Thresholds {
         let Some(lift) = self.lift else { return self.given };
         Thresholds {
@@ -69,8 +69,8 @@ impl SearchThresholds {
         Some((0..values.len()).into_par_iter().map(|i| lift.up(values.real(i))).collect())
     }
 
-    /// A snapshot with lifted values of `field`, which has those of the input under the name `unchanged`; `None` where these
-    /// are searched.
+    /// A snapshot with lifted values of `field`, which has those of the input under the name `unchanged`;
+    /// `None` where these are searched.
     pub fn lifted_snapshot<'a>(
         &self,
         snapshot: &'a dyn Snapshot,
@@ -90,7 +90,8 @@ impl SearchThresholds {
         })
     }
 
-    /// A stored catalogue to cut again. Where values are lifted: its tree with lifted densities, if it has one.
+    /// A stored catalogue to cut again. Where values are lifted: its tree with lifted densities, if it has
+    /// one.
     pub fn lifted_tree<'a>(&self, stored: &'a Catalogue) -> Cow<'a, Catalogue> {
         self.lift.map_or(Cow::Borrowed(stored), |lift| Cow::Owned(lift.lifted_tree(stored)))
     }
@@ -107,8 +108,8 @@ impl SearchThresholds {
         }
     }
 
-    /// Lowers the densities of a catalogue, and of its clumps and haloes. Its attributes then state the given thresholds. A
-    /// saddle that there is not becomes NaN.
+    /// Lowers the densities of a catalogue, and of its clumps and haloes. Its attributes then state the given
+    /// thresholds. A saddle that there is not becomes NaN.
     pub fn lower(&self, catalogue: &mut CataloguePart, found: &mut Structures) {
         let Some(lift) = self.lift else { return };
         tables::state_thresholds(&mut catalogue.attributes, &self.given);

@@ -35,7 +35,8 @@ impl ValueLift {
         }
     }
 
-    /// The tree of a stored catalogue with lifted densities, in a catalogue of its own. A catalogue without a tree gives none.
+    /// The tree of a stored catalogue with lifted densities, in a catalogue of its own. A catalogue without a
+    /// tree gives none.
     pub(super) fn lifted_tree(self, stored: &Catalogue) -> Catalogue {
         let mut tables: Vec<Table> = stored.table("tree").cloned().into_iter().collect();
         let saddle = |saddle: f64| if saddle.is_nan() { 0.0 } else { self.up(saddle) };

@@ -1,4 +1,5 @@
-//! The distance from the peak of each listed clump to its nearest border with another clump, for RAMSES's unbinding.
+//! The distance from the peak of each listed clump to its nearest border with another clump, for RAMSES's
+//! unbinding.
 //!
 //! ```text
 //!   rank with cells of clump 7        rank with the row of clump 7

@@ -1,10 +1,11 @@
 //! Gas cells: those of each clump, and their mass in spheres.
 //!
-//! Each leaf of a patch is a member of a clump. For unbinding its mass is at its centre, its softening is its side, and it moves
-//! with the velocity of the gas. The identity of a leaf is its row in the table of cells ([`LeafRows`]). A leaf without a
-//! density above 0 has no gas.
+//! Each leaf of a patch is a member of a clump. For unbinding its mass is at its centre, its softening is its
+//! side, and it moves with the velocity of the gas. The identity of a leaf is its row in the table of cells
+//! ([`LeafRows`]). A leaf without a density above 0 has no gas.
 //!
-//! RAMSES stores the magnetic field at the faces of a cell. At the centre each component is the mean of those of two faces.
+//! RAMSES stores the magnetic field at the faces of a cell. At the centre each component is the mean of those
+//! of two faces.
 
 use crate::bound::{BoundRequest, ClumpParticle, HaloMember, PointMass};
 use crate::error::RunError;
@@ -170,7 +171,8 @@ impl<'a> GasCells<'a> {
         self.magnetic.is_some()
     }
 
-    /// Collective: the leaves of this rank in haloes and, if `with_all`, the mass of all leaves that this rank reads.
+    /// Collective: the leaves of this rank in haloes and, if `with_all`, the mass of all leaves that this
+    /// rank reads.
     ///
     /// # Errors
     /// When the cells cannot be read or hold values that are not allowed, or another rank fails.

@@ -1,4 +1,5 @@
-//! The row of each leaf in the table of cells: its number by level, and then along the Morton curve, over all ranks.
+//! The row of each leaf in the table of cells: its number by level, and then along the Morton curve, over all
+//! ranks.
 
 use crate::exchange::firsts_by_level;
 use crate::partition::LocalField;

@@ -24,8 +24,8 @@ pub fn ramses_units(input: &BoundInput, comm: &Comm) -> Result<RamsesUnits, Comm
     })
 }
 
-/// Gravity as RAMSES's unbinding takes it, in the code units of a header of RAMSES: with a cosmology 3 Ω_m a / (8 π), else 1. Its
-/// π has the digits that RAMSES writes, in single precision. There is no Hubble flow.
+/// Gravity as RAMSES's unbinding takes it, in the code units of a header of RAMSES: with a cosmology 3 Ω_m a
+/// / (8 π), else 1. Its π has the digits that RAMSES writes, in single precision. There is no Hubble flow.
 fn gravity_of_ramses(header: &Header) -> Gravity {
     #[allow(clippy::approx_constant, reason = "RAMSES's own digits")]
     const PI: f32 = 3.141_592_6;

@@ -1,10 +1,10 @@
 //! Which peaks are bumps of shot noise that persistence does not find? For densities made from particles.
 //!
-//! The clumps of persistence alone come first: the mass of each, with the noise that has merged into it, is that of its patches. It is
-//! added up on the rank that owns its peak. A clump of low significance is a bump if little of that mass is
-//! above its saddle. Its elder may be the bump instead, and is tested in the same way, above the same saddle.
-//! All clumps are tested before any is removed, so the result does not depend on an order. Clumps that bumps
-//! have joined are heavier. They are tested again, until no more bumps are found.
+//! The clumps of persistence alone come first: the mass of each, with the noise that has merged into it, is
+//! that of its patches. It is added up on the rank that owns its peak. A clump of low significance is a bump
+//! if little of that mass is above its saddle. Its elder may be the bump instead, and is tested in the same
+//! way, above the same saddle. All clumps are tested before any is removed, so the result does not depend on
+//! an order. Clumps that bumps have joined are heavier. They are tested again, until no more bumps are found.
 
 use crate::exchange::grouped;
 use crate::phew::hierarchy::chains::{self, ClumpAt};

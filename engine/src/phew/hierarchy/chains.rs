@@ -1,9 +1,9 @@
 //! The chains of peaks, followed over the ranks to their clumps and on to their haloes.
 //!
-//! A noise peak points to the patch at which it ends (`noise`). The chain of these pointers ends at a peak that is not noise: the
-//! peak of a clump. A clump whose saddle exceeds the saddle threshold merges, and its peak points to the patch at the other
-//! end of that saddle. The chain through both kinds of pointers ends at the highest peak of the halo
-//! ([why](../README.md)). One rank cuts a halo: the owner of that peak.
+//! A noise peak points to the patch at which it ends (`noise`). The chain of these pointers ends at a peak
+//! that is not noise: the peak of a clump. A clump whose saddle exceeds the saddle threshold merges, and its
+//! peak points to the patch at the other end of that saddle. The chain through both kinds of pointers ends at
+//! the highest peak of the halo ([why](../README.md)). One rank cuts a halo: the owner of that peak.
 
 use crate::exchange::chains::{ChainStep, Lead, Target, lead_of, resolve};
 use crate::phew::hierarchy::noise::{Noise, NoiseTarget};
@@ -43,8 +43,8 @@ pub struct Followed {
     pub of_peak: Vec<ClumpSlot>,
 }
 
-/// Collective: follows the chains of all peaks through noise and through saddles above the threshold `saddle`. One exchange, and
-/// one per doubling of the ranks that the longest chain passes through.
+/// Collective: follows the chains of all peaks through noise and through saddles above the threshold
+/// `saddle`. One exchange, and one per doubling of the ranks that the longest chain passes through.
 ///
 /// # Errors
 /// When another rank fails.
@@ -100,8 +100,8 @@ impl Lead for ClumpLead {
 /// The chains from the peaks of a rank.
 struct Chains<'a> {
     local: LocalChains<'a>,
-    /// Chains that leave this rank: through noise, then through merging clumps. Then the chains from the ends of clump peaks
-    /// on other ranks.
+    /// Chains that leave this rank: through noise, then through merging clumps. Then the chains from the ends
+    /// of clump peaks on other ranks.
     exits: Vec<ClumpLead>,
     /// Number of those through noise.
     n_noise: usize,
@@ -114,8 +114,8 @@ struct LocalChains<'a> {
     clump_peaks: Vec<PeakIdx>,
     /// The place of each own peak among these; 0 for noise.
     place: Vec<u32>,
-    /// For each own peak the next peak of its chain through noise, by its index, or the number of own peaks plus that of
-    /// an exit. Where the chain ends, its own index.
+    /// For each own peak the next peak of its chain through noise, by its index, or the number of own peaks
+    /// plus that of an exit. Where the chain ends, its own index.
     up: Vec<AtomicU32>,
     /// The same for the clump peaks, by their places, and the saddles above the threshold.
     merging: Vec<AtomicU32>,
@@ -260,8 +260,8 @@ impl<'a> Chains<'a> {
         (0..self.n_noise).map(|exit| self.clump(ChainStep::Exit(exit)))
     }
 
-    /// The place of the clump of each own patch in `clumps`. `own` are the clumps of own clump peaks, `left` those of the chains
-    /// that leave through noise.
+    /// The place of the clump of each own patch in `clumps`. `own` are the clumps of own clump peaks, `left`
+    /// those of the chains that leave through noise.
     fn slots(&self, clumps: &[ClumpAt], own: &[ClumpAt], left: &[ClumpAt]) -> Vec<ClumpSlot> {
         let find = |at| ClumpSlot::new(clumps.binary_search(at).expect("every end of a chain is listed"));
         let of_own: Vec<ClumpSlot> = own.par_iter().map(find).collect();

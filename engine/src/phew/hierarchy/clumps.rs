@@ -36,8 +36,8 @@ pub struct CutClumps {
     pub max_level: u64,
 }
 
-/// Collective: cuts the trees of all haloes, each on one rank. Takes two exchanges, besides those that follow the chains and
-/// those that rank the peaks.
+/// Collective: cuts the trees of all haloes, each on one rank. Takes two exchanges, besides those that follow
+/// the chains and those that rank the peaks.
 ///
 /// A rank gets the clumps of the haloes that it cuts, their neighbours, and the clumps of its own patches.
 ///
@@ -80,8 +80,9 @@ const IDENTITIES: usize = 0;
 /// From a cutter to another: identifiers of clumps at contacts between their haloes.
 const NEIGHBOURS: usize = 1;
 
-/// Collective: sends the own clump peaks to the ranks that cut their haloes or those of the clumps at whose contact they die, and asks
-/// for the identities of clumps. Returns the clump peaks that this rank cuts, and the questions to it.
+/// Collective: sends the own clump peaks to the ranks that cut their haloes or those of the clumps at whose
+/// contact they die, and asks for the identities of clumps. Returns the clump peaks that this rank cuts, and
+/// the questions to it.
 fn send_to_cutters(
     peaks: &Peaks,
     followed: &Followed,
@@ -177,7 +178,8 @@ fn identify(tree: &mut CutTree, asked: &[Bundle<2>], comm: &Comm) -> Result<Vec<
     Ok(if lower.is_empty() && higher.is_empty() { own } else { [lower, own, higher].concat() })
 }
 
-/// The rank that holds the row of an identifier, of `n` rows in all: ranges of nearly equal length, by ascending rank.
+/// The rank that holds the row of an identifier, of `n` rows in all: ranges of nearly equal length, by
+/// ascending rank.
 pub fn row_holder(id: u64, n: usize, comm: &Comm) -> Rank {
     Rank(((id as usize - 1) * comm.n_ranks() / n) as u32)
 }

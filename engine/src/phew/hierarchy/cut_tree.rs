@@ -2,8 +2,7 @@
 //!
 //! It has the peak of each clump that is not noise. If such a clump touches one of a halo that another rank
 //! cuts, it also has that clump, with the facts that the contact contains. A [`PeakIdx`] here is the place of
-//! a clump among all of these, in the
-//! order of their numbers.
+//! a clump among all of these, in the order of their numbers.
 
 use crate::phew::hierarchy::chains::ClumpAt;
 use crate::phew::peaks::{PeakProminence, Peaks};
@@ -147,7 +146,8 @@ pub struct CutTree {
     hierarchy: Hierarchy,
     /// The clumps that this rank cuts and does not discard, by name.
     kept: Vec<PeakIdx>,
-    /// Place by falling density and identifier of each clump, from 1; 0 for discarded ones, and until they are known.
+    /// Place by falling density and identifier of each clump, from 1; 0 for discarded ones, and until they
+    /// are known.
     ranks: Vec<ClumpRanks>,
 }
 
@@ -161,8 +161,8 @@ struct ClumpRanks {
 }
 
 impl CutTree {
-    /// From the peaks of the clumps that the rank `cutter` cuts, and of all clumps that die at a contact with one of these,
-    /// each of them once. `ties` name clumps by their peaks in the tree of all ranks.
+    /// From the peaks of the clumps that the rank `cutter` cuts, and of all clumps that die at a contact with
+    /// one of these, each of them once. `ties` name clumps by their peaks in the tree of all ranks.
     pub fn new(
         mut peaks: Vec<ClumpPeak>,
         mut ties: Vec<Tie>,
@@ -195,14 +195,16 @@ impl CutTree {
         self.kept.par_iter().map(|p| (self.peaks[p.at()].rho, self.peaks[p.at()].name))
     }
 
-    /// Sets the places of these clumps from 0: among all peaks by falling density, and among the clumps that are not discarded.
+    /// Sets the places of these clumps from 0: among all peaks by falling density, and among the clumps that
+    /// are not discarded.
     pub fn set_places(&mut self, places: &[[u64; 2]]) {
         for (clump, [among_peaks, among_clumps]) in self.kept.iter().zip(places) {
             self.ranks[clump.at()] = ClumpRanks { peak_rank: among_peaks + 1, id: among_clumps + 1 };
         }
     }
 
-    /// The contacts of clumps that this rank cuts with clumps that others cut: the other rank, the clump here and its identifier.
+    /// The contacts of clumps that this rank cuts with clumps that others cut: the other rank, the clump here
+    /// and its identifier.
     pub fn across(&self, cutter: u32) -> impl ParallelIterator<Item = (u32, PeakName, u64)> + '_ {
         let dying = self.peaks.par_iter().filter(|peak| peak.dies());
         dying.flat_map_iter(|peak| [(0, 1), (1, 0)].map(|(here, there)| (peak, here, there))).filter_map(
@@ -270,8 +272,8 @@ impl CutTree {
     }
 }
 
-/// The level that a catalogue shows. RAMSES counts the rounds of the saddle pass from 0, so that main clumps (level 0)
-/// and those merged in the first round (level 1) have the same level.
+/// The level that a catalogue shows. RAMSES counts the rounds of the saddle pass from 0, so that main clumps
+/// (level 0) and those merged in the first round (level 1) have the same level.
 fn level(level: u32, rules: Rules) -> u64 {
     u64::from(if rules == Rules::Ramses { level.saturating_sub(1) } else { level })
 }

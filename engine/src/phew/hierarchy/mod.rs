@@ -1,10 +1,11 @@
 //! Hierarchy: the clumps and haloes of given thresholds, from the peaks alone.
 //!
-//! Most peaks are noise (`noise`, and in densities of particles `bumps`). Each noise peak points to the patch at which it ends, and the chain of pointers leads, over any
-//! number of ranks, to its clump and on to the highest peak of its halo (`chains`). The owner of that peak gets the clumps
-//! of the halo (`clumps`), cuts their tree (`cut_tree`), and answers each rank. Under RAMSES's rules, where saddles are
-//! equal, one rank cuts all haloes (`ties`). The ranks that hold the rows of the clumps add up the sums over
-//! patches (`rows`).
+//! Most peaks are noise (`noise`, and in densities of particles `bumps`). Each noise peak points to the patch
+//! at which it ends, and the chain of pointers leads, over any number of ranks, to its clump and on to the
+//! highest peak of its halo (`chains`). The owner of that peak gets the clumps of the halo (`clumps`), cuts
+//! their tree (`cut_tree`), and answers each rank. Under RAMSES's rules, where saddles are equal, one rank
+//! cuts all haloes (`ties`). The ranks that hold the rows of the clumps add up the sums over patches
+//! (`rows`).
 
 mod bumps;
 mod chains;

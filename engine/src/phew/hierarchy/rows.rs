@@ -76,8 +76,8 @@ struct PartialSum {
     kind: u64,
 }
 
-/// Parallel runs of groups per thread. Most patches are in few groups, so more runs balance better; but every run passes
-/// over all patches.
+/// Parallel runs of groups per thread. Most patches are in few groups, so more runs balance better; but every
+/// run passes over all patches.
 const RUNS_PER_THREAD: usize = 4;
 
 /// The clumps or haloes of the patches of this rank.
@@ -163,7 +163,8 @@ struct ToHolders<'a> {
 }
 
 impl ToHolders<'_> {
-    /// Sends a record to the rank that holds the row of an identifier, unless that is this rank. Returns whether it is sent.
+    /// Sends a record to the rank that holds the row of an identifier, unless that is this rank. Returns
+    /// whether it is sent.
     fn send_one<T: Pod>(&mut self, id: u64, kind: usize, record: &T) -> bool {
         let holder = row_holder(id, self.n_all, self.comm);
         let is_other = holder != self.comm.rank();
@@ -173,7 +174,8 @@ impl ToHolders<'_> {
         is_other
     }
 
-    /// Sends the records of the rows that other ranks hold, and leaves the others. `id` is the identifier of a row.
+    /// Sends the records of the rows that other ranks hold, and leaves the others. `id` is the identifier of
+    /// a row.
     fn send<T: Pod>(&mut self, records: &mut Vec<T>, kind: usize, id: impl Fn(&T) -> u64) {
         if self.comm.n_ranks() > 1 {
             records.retain(|record| !self.send_one(id(record), kind, record));
@@ -182,8 +184,8 @@ impl ToHolders<'_> {
 }
 
 impl SummedRows {
-    /// Collective: sends the rows of the clumps that this rank cuts, and the sums over own patches, to the ranks that hold the rows.
-    /// Returns those of this rank, with complete sums.
+    /// Collective: sends the rows of the clumps that this rank cuts, and the sums over own patches, to the
+    /// ranks that hold the rows. Returns those of this rank, with complete sums.
     fn collect(
         clumps: &CutClumps,
         rules: Rules,
@@ -241,7 +243,8 @@ impl SummedRows {
         }
     }
 
-    /// Collective: the size of the halo of each row on this rank. `sizes` are those of the haloes among the rows.
+    /// Collective: the size of the halo of each row on this rank. `sizes` are those of the haloes among the
+    /// rows.
     fn halo_sizes(&self, sizes: &[HaloSize], comm: &Comm) -> Result<Vec<HaloSize>, CommError> {
         let mut of_rows = vec![HaloSize { mass: f64::NAN, n_cells: 0, central: 0 }; self.rows.len()];
         let mut others: Vec<(Rank, SizeOfClump)> = Vec::new();

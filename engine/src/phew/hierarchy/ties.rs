@@ -23,8 +23,9 @@ struct TiedClumps {
     ends: [PeakName; 2],
 }
 
-/// Collective: the result of [`chains::follow`](super::chains::follow) where saddles tie. The holder of the ties cuts all
-/// haloes. It also gets the ties between clumps, which name clumps by their peaks in the tree of all ranks.
+/// Collective: the result of [`chains::follow`](super::chains::follow) where saddles tie. The holder of the
+/// ties cuts all haloes. It also gets the ties between clumps, which name clumps by their peaks in the tree
+/// of all ranks.
 ///
 /// # Errors
 /// When another rank fails.

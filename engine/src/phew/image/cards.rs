@@ -61,7 +61,8 @@ impl ImageSky {
 }
 
 impl ImageSky {
-    /// The units of the coordinates that have some, as columns of catalogues find them: `ra [deg], velocity [km/s]`.
+    /// The units of the coordinates that have some, as columns of catalogues find them: `ra [deg], velocity
+    /// [km/s]`.
     pub(super) fn units(&self) -> String {
         let is_plain = |unit: &str| !unit.is_empty() && !unit.contains(['[', ']', ',']);
         let axes = self.grid.axes().iter().filter(|axis| is_plain(&axis.unit));

@@ -1,7 +1,7 @@
 //! Images and cubes of observers: sky coordinates and dimensions in catalogues.
 //!
-//! All of it follows from the attributes of a catalogue, which keep the cards of the header ([`cards`]). So a new cut of a
-//! stored catalogue has the same columns. Readers of files and the search do not depend on it.
+//! All of it follows from the attributes of a catalogue, which keep the cards of the header ([`cards`]). So a
+//! new cut of a stored catalogue has the same columns. Readers of files and the search do not depend on it.
 
 mod cards;
 mod flat;

@@ -1,7 +1,7 @@
 //! The elders of peaks: into which component does each peak die, and where does its greatest peak die?
 //!
-//! A peak dies at a contact with some patch of a greater component, its *endpoint*. The way from endpoint to endpoint leads to all elders, with
-//! other peaks in between that have died before:
+//! A peak dies at a contact with some patch of a greater component, its *endpoint*. The way from endpoint to
+//! endpoint leads to all elders, with other peaks in between that have died before:
 //!
 //! ```text
 //!     peak          d -> q -> E -> r -> F          elder of d: E, the first that dies after d
@@ -169,7 +169,8 @@ impl<'a> ElderTree<'a> {
                     found.insert(on_way.name, on_way);
                 }
             }
-            // All that were asked for and the others on their ways; the ends of the ways are entered after them.
+            // All that were asked for and the others on their ways; the ends of the ways are entered after
+            // them.
             for i in known..self.foreign.len() {
                 let on_way: &PeakOnWay = &found[&self.foreign[i]];
                 self.dies.push(on_way.dies);
@@ -250,7 +251,8 @@ impl<'a> ElderTree<'a> {
         peak
     }
 
-    /// Adds to each entry of `sums`, one per peak, those of all peaks that die into it, and of those that die into them.
+    /// Adds to each entry of `sums`, one per peak, those of all peaks that die into it, and of those that die
+    /// into them.
     pub fn add_up<T: Copy>(&self, sums: &mut [T], add: impl Fn(&mut T, &T)) {
         for peak in &self.by_death {
             let elder = self.elder[peak.at()];

@@ -1,7 +1,7 @@
 //! Mergers: how significant is the other side of each saddle, the component into which a peak dies?
 //!
-//! The densest peak of a flat core is often a bump of a few particles. The core itself then dies into that bump, and its own
-//! significance is high. So the part of the elder above the same saddle counts as well:
+//! The densest peak of a flat core is often a bump of a few particles. The core itself then dies into that
+//! bump, and its own significance is high. So the part of the elder above the same saddle counts as well:
 //!
 //! ```text
 //!              E                   E: the elder, a bump        its part above s: the few cells that it has above s
@@ -110,8 +110,7 @@ impl<'a> Mergers<'a> {
     }
 
     /// Collective: the sums over the part of the elder above the saddle, for each significant own peak.
-    /// `totals` are the sums over the
-    /// parts of the own peaks. Two exchanges.
+    /// `totals` are the sums over the parts of the own peaks. Two exchanges.
     ///
     /// # Errors
     /// When another rank fails.

@@ -1,18 +1,19 @@
 //! Prominence: how far does each peak stand out from shot noise? For densities made from particles.
 //!
-//! The [definition](inselberg_kernels::phew::significance) needs mass and volume above the saddle at which a peak dies, in its patch
-//! and in those of all peaks that have died into it. A cell counts for the first of the peak of its patch and of the elders of
-//! that peak whose saddle is below its density, and for all further elders:
+//! The [definition](inselberg_kernels::phew::significance) needs mass and volume above the saddle at which a
+//! peak dies, in its patch and in those of all peaks that have died into it. A cell counts for the first of
+//! the peak of its patch and of the elders of that peak whose saddle is below its density, and for all
+//! further elders:
 //!
 //! ```text
 //!     patch of p, elders p -> d -> E       cell of density 6      counts for d and E
 //!     saddles            7    5    0       cell of density 9      counts for p, d and E
 //! ```
 //!
-//! So one pass over the cells adds each to one peak (`parts`), and one over the peaks in the order of their deaths adds each peak to
-//! its elder (`elders`). A second pass over the cells finds the part of the elder above the saddle of each
-//! significant peak (`mergers`). The result does not depend on thresholds, so a catalogue stores it in its
-//! tree. Sums are integers, so it does not depend on ranks or threads either.
+//! So one pass over the cells adds each to one peak (`parts`), and one over the peaks in the order of their
+//! deaths adds each peak to its elder (`elders`). A second pass over the cells finds the part of the elder
+//! above the saddle of each significant peak (`mergers`). The result does not depend on thresholds, so a
+//! catalogue stores it in its tree. Sums are integers, so it does not depend on ranks or threads either.
 
 mod elders;
 mod mergers;
@@ -58,7 +59,8 @@ pub struct DepositedParticles<'a> {
 }
 
 impl DepositedParticles<'_> {
-    /// Collective: the prominences of the own peaks. `own` has the mask of own cells of each brick; empty where all are own.
+    /// Collective: the prominences of the own peaks. `own` has the mask of own cells of each brick; empty
+    /// where all are own.
     ///
     /// # Errors
     /// When the particles cannot be read, or another rank fails.
@@ -191,7 +193,8 @@ impl<'a> PatchElders<'a> {
     }
 }
 
-/// The elders of the peaks of a stored tree, which all belong to one rank, with the prominences that it has stored.
+/// The elders of the peaks of a stored tree, which all belong to one rank, with the prominences that it has
+/// stored.
 pub fn of_stored(peaks: &Peaks, stored: &[[Prominence; 2]]) -> Vec<PeakProminence> {
     let tree = ElderTree::new(peaks, &[], &Comm::solo()).expect("a rank alone asks nobody");
     let of_peak = |(i, prominence): (usize, &[Prominence; 2])| PeakProminence {

@@ -49,7 +49,8 @@ impl PartSums {
         self.n_particles += other.n_particles;
     }
 
-    /// As reals. A mean over less than one particle, as at the edge of a particle's cloud, is a mean over one.
+    /// As reals. A mean over less than one particle, as at the edge of a particle's cloud, is a mean over
+    /// one.
     pub fn part(&self, scale: &PartScale) -> PartAbove {
         let PartScale { quanta, particles } = scale;
         let mass = quanta.mass.value(self.mass);

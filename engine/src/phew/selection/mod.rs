@@ -20,8 +20,8 @@ use rayon::prelude::*;
 
 /// Which leaves of an output take part. The default: all of them.
 ///
-/// A leaf takes part if its centre is in one of the regions, and its level in the range. The others count as not denser than the
-/// threshold.
+/// A leaf takes part if its centre is in one of the regions, and its level in the range. The others count as
+/// not denser than the threshold.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Selection {

@@ -8,8 +8,8 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Dimension, PartTable, Table, Values};
 use inselberg_kernels::mesh::local;
 
-/// Collective: the leaves in the order of the cells; 0 for no clump. `own` has the mask of own cells per brick, or is
-/// empty where all cells are own.
+/// Collective: the leaves in the order of the cells; 0 for no clump. `own` has the mask of own cells per
+/// brick, or is empty where all cells are own.
 ///
 /// # Errors
 /// When another rank fails.

@@ -25,7 +25,8 @@ const CENTRAL: &str = "central";
 /// The attribute with the least number of leaf cells of a listed halo. Where it is absent: 0.
 pub const MIN_CELLS: &str = "min_cells";
 
-/// The attribute with the threshold of the significance. Only catalogues of densities that are made of particles have it.
+/// The attribute with the threshold of the significance. Only catalogues of densities that are made of
+/// particles have it.
 pub const SIGNIFICANCE_THRESHOLD: &str = "significance_threshold";
 
 /// The attribute that says how persistence is measured. Where it is absent, by ratio.

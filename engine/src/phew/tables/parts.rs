@@ -31,8 +31,8 @@ impl PatchIds {
     }
 }
 
-/// Collective: the row ranges of this rank in a table in the order of (level, Morton key), and the number of all rows.
-/// This rank has `counts[l]` rows of level `l`.
+/// Collective: the row ranges of this rank in a table in the order of (level, Morton key), and the number of
+/// all rows. This rank has `counts[l]` rows of level `l`.
 ///
 /// # Errors
 /// When another rank fails.

@@ -16,13 +16,15 @@ use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::{MASS, MOMENT, VOLUME};
 use rayon::prelude::*;
 
-/// The column with the significance of peaks, in densities that are made of particles. Old catalogues lack it.
+/// The column with the significance of peaks, in densities that are made of particles. Old catalogues lack
+/// it.
 const SIGNIFICANCE: &str = "significance";
 
 /// The column with the mass above the saddle.
 const MASS_ABOVE: &str = "mass_above_saddle";
 
-/// The same of the component into which a peak dies, above the same saddle. Catalogues of version 0.1 may lack both.
+/// The same of the component into which a peak dies, above the same saddle. Catalogues of version 0.1 may
+/// lack both.
 const ELDER_SIGNIFICANCE: &str = "elder_significance";
 
 /// The column with the mass there.
@@ -200,8 +202,8 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
     }
 }
 
-/// The prominences of the peaks of a sound tree, and those of their elders; `None` in catalogues that have none. Those of elders are
-/// unknown in older catalogues.
+/// The prominences of the peaks of a sound tree, and those of their elders; `None` in catalogues that have
+/// none. Those of elders are unknown in older catalogues.
 fn read_prominence(stored: &StoredTable) -> Result<Option<Vec<[Prominence; 2]>>, RecutError> {
     let of = |[significance, mass]: [&'static str; 2]| -> Result<_, RecutError> {
         if stored.0.column(significance).is_none() {

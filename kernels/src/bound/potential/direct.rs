@@ -27,7 +27,8 @@ pub(super) fn direct_of(points: &Points, run: Range<usize>, gravity: &Gravity, p
     );
 }
 
-/// The sum of mass over softened distance at one point. Eight sums over every eighth point, joined at the end.
+/// The sum of mass over softened distance at one point. Eight sums over every eighth point, joined at the
+/// end.
 #[inline(always)]
 fn sum_at(points: &Points, i: usize) -> f64 {
     let (at, reach) = (points.position[i], points.inverse_reach[i]);

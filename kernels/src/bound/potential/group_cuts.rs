@@ -6,8 +6,8 @@
 //!     for one potential              a b c d e f | g h i        the slice with its first point gets it
 //! ```
 //!
-//! Nodes follow from keys alone, so 128 keys on both sides of a cut are enough to find the group. A leaf is never larger than
-//! a group, unless all its keys are the same, and such points are in one slice anyway.
+//! Nodes follow from keys alone, so 128 keys on both sides of a cut are enough to find the group. A leaf is
+//! never larger than a group, unless all its keys are the same, and such points are in one slice anyway.
 
 use super::super::slices::{SlicePart, Slices};
 use super::points::{PointRecord, Points};

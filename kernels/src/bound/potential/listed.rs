@@ -33,7 +33,8 @@ pub struct ListedPoints<'a, S> {
 }
 
 impl<S: Slices> ListedPoints<'_, S> {
-    /// The potential of each member of the list from all others in all slices: by a tree, or else by all pairs.
+    /// The potential of each member of the list from all others in all slices: by a tree, or else by all
+    /// pairs.
     ///
     /// # Errors
     /// Those of the slices.

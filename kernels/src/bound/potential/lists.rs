@@ -1,4 +1,5 @@
-//! Lists: the nodes and points that act on one group of points, in blocks of 16, and their potential at one point.
+//! Lists: the nodes and points that act on one group of points, in blocks of 16, and their potential at one
+//! point.
 //!
 //! All positions are relative to the middle of the group, so that single precision is enough for far sources.
 //! Offsets to near sources are computed in double precision first. Every sum has 16 lanes on any processor,
@@ -144,7 +145,8 @@ impl Lists {
         block.place[lane] = source.place;
     }
 
-    /// The sum of mass over softened distance at each of some points of the group. Blocks are loaded once for all of them.
+    /// The sum of mass over softened distance at each of some points of the group. Blocks are loaded once for
+    /// all of them.
     #[inline(always)]
     pub fn sums_at<const N: usize>(&self, targets: &[NearSource; N]) -> [f64; N] {
         let mut sums = [[0.0f32; LANES]; N];

@@ -8,7 +8,8 @@
 //! | shells about a centre | [`spherical`] | of the assumption | n log n |
 //! | 50 bins about a centre | [`ramses`] | of RAMSES | n |
 //!
-//! [`listed`] chooses between the first three. All but the last leave out what a member would add to its own potential. [`softening`] tells what close members do.
+//! [`listed`] chooses between the first three. All but the last leave out what a member would add to its own
+//! potential. [`softening`] tells what close members do.
 
 pub mod direct;
 mod essential_tree;

@@ -1,8 +1,8 @@
 //! Octree: which points lie together, and what are their moments?
 //!
-//! A node is a cube of the octree with at least two non-empty children, or a leaf. Chains of cubes with one child are left
-//! out. The cubes follow from the keys alone, so nodes do not depend on the order of axes. Nodes are stored level by
-//! level, the children of a node side by side:
+//! A node is a cube of the octree with at least two non-empty children, or a leaf. Chains of cubes with one
+//! child are left out. The cubes follow from the keys alone, so nodes do not depend on the order of axes.
+//! Nodes are stored level by level, the children of a node side by side:
 //!
 //! ```text
 //!     nodes    0 | 1 2 3 | 4 5 6 7 | ...       0 is the root, 1 to 3 its children, 4 and 5 those of 1, ...
@@ -117,7 +117,8 @@ impl Octree {
         }
     }
 
-    /// Adds the non-empty octants of the smallest cube that holds a run. `differing` has a bit in the digit of that cube.
+    /// Adds the non-empty octants of the smallest cube that holds a run. `differing` has a bit in the digit
+    /// of that cube.
     fn add_children(&mut self, run: &[u64], first: u32, differing: u64) {
         let shift = (63 - differing.leading_zeros()) / 3 * 3;
         debug_assert!(shift < 3 * KEY_BITS);

@@ -1,7 +1,7 @@
 //! Points: the members of a list as the potentials take them, with lengths and masses near 1.
 //!
-//! Both scales are powers of two, so scaling loses no bits, and single precision neither overflows nor underflows whatever
-//! the caller's units are.
+//! Both scales are powers of two, so scaling loses no bits, and single precision neither overflows nor
+//! underflows whatever the caller's units are.
 
 use super::super::members::{HaloMembers, power_of_two_above};
 use super::super::slices::{BlockSums, Slices, Whole};

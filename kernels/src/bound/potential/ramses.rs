@@ -5,8 +5,8 @@
 //!     phi_i = phi_(i+1) - (r_(i+1) - r_i) / 2 [G M_(i+1) / r_(i+1)² + G M_i / r_i²]    phi_50 = -G M_50 / r_50
 //! ```
 //!
-//! At r_0 the second term in brackets is 0. Between bins phi is linear. A member on the border of two bins belongs to the
-//! inner one. RAMSES's default parameters; the constant G is the caller's.
+//! At r_0 the second term in brackets is 0. Between bins phi is linear. A member on the border of two bins
+//! belongs to the inner one. RAMSES's default parameters; the constant G is the caller's.
 
 use super::super::Gravity;
 use super::super::elementary::power;
@@ -24,8 +24,8 @@ pub struct BinnedPotential {
 }
 
 impl BinnedPotential {
-    /// Of the listed members of all slices, with their distances. `least` is the side of a cell of the finest level. `None` if all
-    /// members are at the centre. Two gatherings.
+    /// Of the listed members of all slices, with their distances. `least` is the side of a cell of the finest
+    /// level. `None` if all members are at the centre. Two gatherings.
     ///
     /// # Errors
     /// Those of the slices.
@@ -66,7 +66,8 @@ impl BinnedPotential {
         slope * distance + (self.value[bin - 1] - slope * inner)
     }
 
-    /// The potential at the distance of a clump's nearest border; 0 beyond the farthest member or without a border.
+    /// The potential at the distance of a clump's nearest border; 0 beyond the farthest member or without a
+    /// border.
     pub fn at_border(&self, border: Option<f64>) -> f64 {
         border.filter(|border| *border <= self.radius[N_BINS]).map_or(0.0, |border| self.at(border))
     }

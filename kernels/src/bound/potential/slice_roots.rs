@@ -8,7 +8,8 @@
 //!                   o   o                0 | 1
 //! ```
 //!
-//! A root is the largest cube around a point that has no point of another slice. There are at most 7 per level and side.
+//! A root is the largest cube around a point that has no point of another slice. There are at most 7 per
+//! level and side.
 
 use super::octree::{Moments, Node, Octree, PointBounds};
 use bytemuck::{Pod, Zeroable};

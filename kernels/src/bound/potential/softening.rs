@@ -1,8 +1,8 @@
 //! Softening: the potential of two members that are close.
 //!
-//! The density of a point is spread over the Wendland C2 kernel, as in SWIFT (Schaller et al. 2024, section 5). Its reach is
-//! three softening lengths: beyond it the potential is exactly that of a point, at distance 0 it is -G m /
-//! softening. For two members, the larger softening is used, so the potential is symmetric.
+//! The density of a point is spread over the Wendland C2 kernel, as in SWIFT (Schaller et al. 2024, section
+//! 5). Its reach is three softening lengths: beyond it the potential is exactly that of a point, at distance
+//! 0 it is -G m / softening. For two members, the larger softening is used, so the potential is symmetric.
 //!
 //! ```text
 //!     u = r / reach        -phi reach / (G m) = 3 - 7 u^2 + 21 u^4 - 28 u^5 + 15 u^6 - 3 u^7    for u < 1
@@ -14,7 +14,8 @@
 /// Reach of the kernel in softening lengths.
 pub const REACH: f64 = 3.0;
 
-/// The inverse reach of a member without softening: so large that only members at the same place are within reach.
+/// The inverse reach of a member without softening: so large that only members at the same place are within
+/// reach.
 const NO_SOFTENING: f32 = 1e30;
 
 /// The inverse reach of a softening length, where lengths are in units of `scale`.

@@ -12,13 +12,13 @@
 //! A node of mass m and radius b is far enough at distance d from the box of the group if both hold:
 //!
 //! - d > [`EDGE`] b + reach, so the series converges well and no softening acts between them;
-//! - m b³ < [`TOLERANCE`] d⁴ Φ, where Φ = M / sqrt(D² + R²) estimates the potential at the group, from the total mass M, the
-//!   distance D of the group from the centre of mass, and the root mean square radius R of all points. The left side
-//!   over d⁴ bounds the octupole, the first term that is left out.
+//! - m b³ < [`TOLERANCE`] d⁴ Φ, where Φ = M / sqrt(D² + R²) estimates the potential at the group, from the
+//!   total mass M, the distance D of the group from the centre of mass, and the root mean square radius R of
+//!   all points. The left side over d⁴ bounds the octupole, the first term that is left out.
 //!
-//! On a Plummer sphere of 10⁴ points the root mean square of relative errors must stay below 5e-4 and the largest below
-//! 5e-3; the tests hold it to that. The bits depend on neither the processor nor the order in which members arrive:
-//! geometry comes from keys, every sum has a fixed order.
+//! On a Plummer sphere of 10⁴ points the root mean square of relative errors must stay below 5e-4 and the
+//! largest below 5e-3; the tests hold it to that. The bits depend on neither the processor nor the order in
+//! which members arrive: geometry comes from keys, every sum has a fixed order.
 
 use super::super::Gravity;
 use super::super::slices::Slices;
@@ -34,7 +34,8 @@ pub(super) const GROUP: usize = 128;
 /// Largest octupole of a node over the estimated potential.
 pub(super) const TOLERANCE: f64 = 0.03;
 
-/// Least distance of a node over its radius. At 1, a point at the edge of a node may be next to a point of the group.
+/// Least distance of a node over its radius. At 1, a point at the edge of a node may be next to a point of
+/// the group.
 pub(super) const EDGE: f64 = 1.2;
 
 /// Least reach of softening in half-diagonals of a group's box for which single precision is enough.

@@ -1,4 +1,5 @@
-//! Concentration: how steep is the mass profile within a sphere? From its first moment (Wang et al. 2024, by SOAP's fit).
+//! Concentration: how steep is the mass profile within a sphere? From its first moment (Wang et al. 2024, by
+//! SOAP's fit).
 //!
 //! ```text
 //!     R1 = sum m r / (M R)        log10 c = polynomial of log10 R1, with c from 1 to 1000

@@ -4,9 +4,10 @@
 //!     plain      sum m x x / sum m             reduced    sum (m / r²) x x / sum m, members at r = 0 left out
 //! ```
 //!
-//! The first tensor is that of the members in a sphere about the centre. Iterated, the sphere becomes the ellipsoid of equal
-//! volume with the axes of the tensor, and the tensor is that of the members inside, until the ratio of the second to the first
-//! axis changes by less than 1e-4, 20 times at most. Elements are in the order xx, yy, zz, xy, xz, yz.
+//! The first tensor is that of the members in a sphere about the centre. Iterated, the sphere becomes the
+//! ellipsoid of equal volume with the axes of the tensor, and the tensor is that of the members inside, until
+//! the ratio of the second to the first axis changes by less than 1e-4, 20 times at most. Elements are in the
+//! order xx, yy, zz, xy, xz, yz.
 
 use super::super::elementary::power;
 use super::super::members::{HaloMembers, N_TYPES};
@@ -83,8 +84,8 @@ pub fn tensors_in_sphere(
 }
 
 impl<S: Slices> InertiaSphere<'_, S> {
-    /// The tensors of each component of listed members in spheres of ten of its half-mass radii. `number` has the members of
-    /// each type in all slices.
+    /// The tensors of each component of listed members in spheres of ten of its half-mass radii. `number` has
+    /// the members of each type in all slices.
     pub fn by_component(
         &self,
         list: &[u32],

@@ -1,6 +1,7 @@
 //! Properties: which properties do the bound members of a clump have, and the spheres around its centre?
 //!
-//! Definitions and names are those of SOAP (McGibbon et al. 2025) unless a file says otherwise. One file per family:
+//! Definitions and names are those of SOAP (McGibbon et al. 2025) unless a file says otherwise. One file per
+//! family:
 //!
 //! | family | file |
 //! |---|---|
@@ -113,7 +114,8 @@ pub struct BoundProperties {
     pub potential_energy: f64,
 }
 
-/// The properties of bound members; `None` if there are none. Costs one sort by radius and passes over the members.
+/// The properties of bound members; `None` if there are none. Costs one sort by radius and passes over the
+/// members.
 pub fn bound_properties(
     members: &HaloMembers,
     bound: &BoundMembers,

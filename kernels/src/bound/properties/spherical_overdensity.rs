@@ -3,15 +3,14 @@
 //!
 //! All particles of all types count, bound or not. The sphere cannot end at the first point or at the centre,
 //! but their mass counts. The sphere ends in the first interval between points at whose outer end the mean
-//! density is no longer above
-//! the given one. Within it the enclosed mass is linear in radius:
+//! density is no longer above the given one. Within it the enclosed mass is linear in radius:
 //!
 //! ```text
 //!     (4π/3) density R³ = M_inner + (M_outer - M_inner) (R - r_inner) / (r_outer - r_inner)
 //! ```
 //!
-//! The mass of the sphere is (4π/3) density R³ by definition, which differs from the sum over particles. Points may be in slices: they
-//! come as a [`MassProfile`].
+//! The mass of the sphere is (4π/3) density R³ by definition, which differs from the sum over particles.
+//! Points may be in slices: they come as a [`MassProfile`].
 
 use super::Component;
 use super::concentration::{InsideSums, concentration};
@@ -169,8 +168,8 @@ fn block_sums(points: &[ProfilePoint]) -> [f64; 5] {
     })
 }
 
-/// The radius between two points, each with the mass within, by Newton's method from the outer end. The cubic less a line is
-/// convex, and positive there, so it falls to the root.
+/// The radius between two points, each with the mass within, by Newton's method from the outer end. The cubic
+/// less a line is convex, and positive there, so it falls to the root.
 fn radius_in_interval(inner: [f64; 2], outer: [f64; 2], per_volume: f64) -> f64 {
     if outer[0] <= inner[0] {
         return outer[0];
@@ -188,8 +187,8 @@ fn radius_in_interval(inner: [f64; 2], outer: [f64; 2], per_volume: f64) -> f64 
     r
 }
 
-/// The virial density over the critical one (Bryan & Norman 1998), from the matter density over the critical one at the
-/// time of the snapshot.
+/// The virial density over the critical one (Bryan & Norman 1998), from the matter density over the critical
+/// one at the time of the snapshot.
 pub fn bryan_norman(omega_matter: f64) -> f64 {
     let x = omega_matter - 1.0;
     18.0 * PI * PI + 82.0 * x - 39.0 * x * x

@@ -1,7 +1,7 @@
 //! Sums: one pass over the members gives masses, means, dispersions, angular momenta and the kinetic energy.
 //!
-//! Positions are relative to the centre, velocities to that of the most bound member, so that products lose few bits.
-//! With d and u for these and bars for mass-weighted means of one component:
+//! Positions are relative to the centre, velocities to that of the most bound member, so that products lose
+//! few bits. With d and u for these and bars for mass-weighted means of one component:
 //!
 //! ```text
 //!     dispersion        sum m u u / M - ū ū                          xx, yy, zz, xy, xz, yz
@@ -32,8 +32,8 @@ pub struct Motions {
     pub centre_of_mass: [f64; 3],
     /// Velocity of the centre of mass.
     pub velocity: [f64; 3],
-    /// Velocity dispersion matrix about that velocity: xx, yy, zz, xy, xz, yz. The one-dimensional dispersion is the root of
-    /// a third of its trace.
+    /// Velocity dispersion matrix about that velocity: xx, yy, zz, xy, xz, yz. The one-dimensional dispersion
+    /// is the root of a third of its trace.
     pub dispersion: [f64; 6],
     /// Angular momentum about the centre, in the frame of that velocity.
     pub angular_momentum: [f64; 3],
@@ -168,7 +168,8 @@ impl MotionSums {
         ByComponent(Component::ALL.map(|component| self.motion(&self.of(component))))
     }
 
-    /// The kinetic energy of a component in the frame of its mean velocity, with the Hubble flow about the centre.
+    /// The kinetic energy of a component in the frame of its mean velocity, with the Hubble flow about the
+    /// centre.
     pub fn kinetic_energy(&self, component: Component, gravity: &Gravity) -> f64 {
         let all = self.of(component);
         if all.mass == 0.0 {

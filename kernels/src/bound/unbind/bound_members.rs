@@ -48,8 +48,7 @@ impl BoundMembers {
     }
 
     /// The place of the member with the lowest potential, the centre of the bound members; equals by
-    /// identifier. `None` if there are
-    /// none.
+    /// identifier. `None` if there are none.
     pub fn deepest(&self, members: &HaloMembers) -> Option<usize> {
         let id = |place: usize| members.columns().id[self.member[place] as usize];
         let order = |a: &usize, b: &usize| {

@@ -3,9 +3,8 @@
 //! The mean of all candidates is right for a halo or a group, even in a merger. But the patch of a small
 //! clump in a large host contains more members of the host than of the clump. The mean of all then moves with
 //! the host, and nothing of the clump is bound in its frame. So cores are tried as well: the tenth of the
-//! candidates with the least potential, half of that, and so on down
-//! to 20 members. In a clump within another one, the potential may be deepest towards the host, so its cores
-//! are the candidates nearest to its peak.
+//! candidates with the least potential, half of that, and so on down to 20 members. In a clump within another
+//! one, the potential may be deepest towards the host, so its cores are the candidates nearest to its peak.
 //!
 //! ```text
 //!     candidates by depth        c c c c c h c h h c h h h h h h h h ...      c: of the clump, h: of the host

@@ -11,9 +11,10 @@
 //!       clump 3
 //! ```
 //!
-//! The clump with the densest peak need not be the heaviest one. A compact subhalo must not collect the losers of its host, so the
-//! tree is turned first until its root is the clump with the heaviest patch ([`turned`]). If another clump
-//! has the greatest bound mass in the end, it gets all unbound members as further candidates.
+//! The clump with the densest peak need not be the heaviest one. A compact subhalo must not collect the
+//! losers of its host, so the tree is turned first until its root is the clump with the heaviest patch
+//! ([`turned`]). If another clump has the greatest bound mass in the end, it gets all unbound members as
+//! further candidates.
 //!
 //! ```text
 //!     by density    0 - 1 - 2        turned to 2    2 - 1 - 0        each clump keeps its neighbours
@@ -177,7 +178,8 @@ pub fn children_first(parent: &[Option<u32>]) -> Result<Vec<u32>, ClumpTreeError
     }
 }
 
-/// The parents of a tree of clumps whose root is turned to be `root`: links between its ancestors point the other way.
+/// The parents of a tree of clumps whose root is turned to be `root`: links between its ancestors point the
+/// other way.
 pub fn turned(parent: &[Option<u32>], root: u32) -> Vec<Option<u32>> {
     let mut turned = parent.to_vec();
     let (mut below, mut at) = (None, Some(root));

@@ -51,7 +51,8 @@ use passes::Passes;
 use rest_frame::{ListedMembers, RestFrame};
 use trials::Trials;
 
-/// A clump within another one must have its centre within this part of the radius that holds half of its candidates.
+/// A clump within another one must have its centre within this part of the radius that holds half of its
+/// candidates.
 const NEAR_PEAK: f64 = 0.5;
 
 /// How potentials are computed.

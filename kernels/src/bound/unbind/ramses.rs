@@ -1,4 +1,5 @@
-//! RAMSES's unbinding, for comparison with its output (Ivkovic & Teyssier 2022; from its source of October 2024).
+//! RAMSES's unbinding, for comparison with its output (Ivkovic & Teyssier 2022; from its source of October
+//! 2024).
 //!
 //! The potential of a clump is that of all particles in it and in the clumps below it, as first assigned
 //! ([`BinnedPotential`]). It does not change. A particle of a clump that is not a main clump is unbound if
@@ -47,7 +48,8 @@ pub struct RamsesUnbindRules {
 pub struct RamsesPeak {
     /// Its density peak, relative to the same point as the members.
     pub centre: [f64; 3],
-    /// Distance from the peak to the nearest border with another clump; `None` to leave the term out (`saddle_pot`).
+    /// Distance from the peak to the nearest border with another clump; `None` to leave the term out
+    /// (`saddle_pot`).
     pub border: Option<f64>,
     /// Whether it is a main clump.
     pub is_main: bool,
@@ -94,7 +96,8 @@ pub fn unbind_ramses(
     })
 }
 
-/// Unbinds one clump by RAMSES's rules. `list` has the members of this slice in the clump and in the clumps below it, by rising number.
+/// Unbinds one clump by RAMSES's rules. `list` has the members of this slice in the clump and in the clumps
+/// below it, by rising number.
 ///
 /// # Errors
 /// Those of the slices.
@@ -167,7 +170,8 @@ impl<'a, S: Slices> RamsesClump<'a, S> {
         Ok(Self { members, call, own, depth, border })
     }
 
-    /// Collective: passes over a clump below another. `contributing` sets the first frame. A gathering and a reduction each.
+    /// Collective: passes over a clump below another. `contributing` sets the first frame. A gathering and a
+    /// reduction each.
     fn passes(&self, mut contributing: Vec<u32>) -> Result<LastPass, S::Error> {
         let UnbindCall { rules, slices, .. } = *self.call;
         let mut report = UnbindReport { full: 1, ..UnbindReport::default() };

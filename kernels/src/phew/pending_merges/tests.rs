@@ -1,5 +1,5 @@
-//! The tree decided by groups of ranks against the tree of one rank: random graphs with many ties, random owners and
-//! random ways to unite the groups. And how much is left pending.
+//! The tree decided by groups of ranks against the tree of one rank: random graphs with many ties, random
+//! owners and random ways to unite the groups. And how much is left pending.
 
 use super::super::forest::ContactEdge;
 use super::super::global::CellAt;
@@ -47,7 +47,8 @@ impl Graph {
         GlobalPeak { rho: self.rho[p], peak: self.name(p) }
     }
 
-    /// The input of a rank. Odd ranks leave out lower contacts between the same patches; even ranks keep them.
+    /// The input of a rank. Odd ranks leave out lower contacts between the same patches; even ranks keep
+    /// them.
     fn of_rank(&self, rank: u32) -> Vec<GlobalEdge> {
         let own = self.edges.iter().filter(|e| e.peaks.iter().any(|&p| self.owners[p] == rank));
         let edge = |e: &Contact| GlobalEdge::new(e.saddle, e.peaks.map(|p| self.peak(p)), e.cells.map(cell));
@@ -88,7 +89,8 @@ impl Graph {
         (0..self.rho.len()).map(death).collect()
     }
 
-    /// Decides in rounds and checks every step. Each entry of the plan has the group of each rank. A round of one group comes last.
+    /// Decides in rounds and checks every step. Each entry of the plan has the group of each rank. A round of
+    /// one group comes last.
     fn decide(&self, plan: &[Vec<u32>]) -> Vec<GlobalDeath> {
         let expected = self.deaths();
         let mut deaths = Vec::new();
@@ -118,7 +120,8 @@ impl Graph {
 
 type Groups = BTreeMap<u32, Vec<GlobalEdge>>;
 
-/// Decides the edges of each saddle by themselves, the greatest first, and all of them at once. Both give the same.
+/// Decides the edges of each saddle by themselves, the greatest first, and all of them at once. Both give the
+/// same.
 fn decide_in_parts(
     edges: Vec<GlobalEdge>,
     is_inside: impl Fn(u32) -> bool,
@@ -208,7 +211,8 @@ fn graph() -> impl Strategy<Value = Graph> {
     })
 }
 
-/// A graph and the groups of its ranks in a few rounds: those of one round need not be parts of those of the next.
+/// A graph and the groups of its ranks in a few rounds: those of one round need not be parts of those of the
+/// next.
 fn plan() -> impl Strategy<Value = (Graph, Vec<Vec<u32>>)> {
     graph().prop_flat_map(|graph| {
         let groups = prop::collection::vec(0..graph.ranks, graph.ranks as usize);
@@ -274,8 +278,8 @@ fn one_rank_decides_everything() {
     assert_eq!(by_peak(graph.rho.len(), &deaths), graph.deaths());
 }
 
-/// A rank whose peaks touch no other rank's leaves nothing pending. A rank that touches only a greater peak leaves the edge
-/// at which its own greatest peak dies.
+/// A rank whose peaks touch no other rank's leaves nothing pending. A rank that touches only a greater peak
+/// leaves the edge at which its own greatest peak dies.
 #[test]
 fn peaks_inside_are_decided_inside() {
     let mut graph = field(8, 8, 3);
@@ -313,8 +317,8 @@ fn a_strip_leaves_as_much_as_its_border_is_long() {
     assert!((8 * narrow..32 * narrow).contains(&wide), "{narrow} at 64, {wide} at 1024");
 }
 
-/// The worst case: peaks that rise from the border inwards while their saddles fall. All deaths depend on the density
-/// beyond the border.
+/// The worst case: peaks that rise from the border inwards while their saddles fall. All deaths depend on the
+/// density beyond the border.
 #[test]
 fn a_ridge_that_rises_from_the_border_stays_pending() {
     let n = 30;

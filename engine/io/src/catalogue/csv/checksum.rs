@@ -4,7 +4,8 @@ use super::text::attribute_text;
 use crate::catalogue::units::unit_name;
 use crate::catalogue::{Catalogue, TableColumn, Values};
 
-/// FNV-1a over words of names, types, units, descriptions and values. All NaN are equal, as they are in the files.
+/// FNV-1a over words of names, types, units, descriptions and values. All NaN are equal, as they are in the
+/// files.
 pub fn checksum(catalogue: &Catalogue) -> u64 {
     let mut sum = CsvSum(0xcbf2_9ce4_8422_2325);
     for (name, value) in &catalogue.attributes {

@@ -17,8 +17,8 @@
 //! 1,0.5,0.25,0.125
 //! ```
 //!
-//! Units are in brackets; texts are JSON strings. Reals are printed with as many digits as bring
-//! the same bits back; every NaN reads back as the plain one. The checksum is that of the content, not of the bytes.
+//! Units are in brackets; texts are JSON strings. Reals are printed with as many digits as bring the same
+//! bits back; every NaN reads back as the plain one. The checksum is that of the content, not of the bytes.
 //! Older files have `run` in its place, which only distinguishes files of different catalogues.
 //!
 //! The crate csv would replace only the splitting of lines at commas. It accepts a truncated last line, and

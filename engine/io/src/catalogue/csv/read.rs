@@ -16,8 +16,8 @@ use std::str::{FromStr, Split};
 /// Reads the catalogue with the main file `path` and the tables in the same folder.
 ///
 /// # Errors
-/// A file is absent, is not a catalogue, is truncated, has an invalid value, or belongs to another catalogue than the main
-/// file; a table has an invalid name; the checksum does not match.
+/// A file is absent, is not a catalogue, is truncated, has an invalid value, or belongs to another catalogue
+/// than the main file; a table has an invalid name; the checksum does not match.
 pub fn read(path: &Path) -> ReadResult<Catalogue> {
     let mut main = read_file(path)?;
     let mut tables: Vec<Table> = Vec::new();

@@ -1,11 +1,11 @@
 //! Chunks of large tables, compressed by all threads.
 //!
-//! The library would compress in one thread. This module makes such chunks, shuffled bytes as a zlib stream, on all
-//! threads. The library stores them unchanged, so every HDF5 reader can read them.
+//! The library would compress in one thread. This module makes such chunks, shuffled bytes as a zlib stream,
+//! on all threads. The library stores them unchanged, so every HDF5 reader can read them.
 //!
-//! The shuffled bytes of a chunk are *planes*: the first bytes of all numbers, then the second ones, and so on. The low bytes of reals
-//! are noise. Compressing such a plane is slow and makes it longer, so it is stored uncompressed in the
-//! stream.
+//! The shuffled bytes of a chunk are *planes*: the first bytes of all numbers, then the second ones, and so
+//! on. The low bytes of reals are noise. Compressing such a plane is slow and makes it longer, so it is
+//! stored uncompressed in the stream.
 
 use crate::catalogue::checksum::{bytes_of, sum_of};
 use crate::catalogue::{PackedRows, Values};
@@ -43,7 +43,8 @@ pub fn packed_chunk(values: &Values, first: usize, rows: usize) -> PackedRows {
     PackedRows { bytes, sum, values_sum: sum_of(plain).finalize(), values_bytes: plain.len() as u64 }
 }
 
-/// The first bytes of all numbers of `size` bytes, then the second ones, and so on; zeros fill a chunk up to `length`.
+/// The first bytes of all numbers of `size` bytes, then the second ones, and so on; zeros fill a chunk up to
+/// `length`.
 fn shuffled(numbers: &[u8], size: usize, length: usize) -> Vec<u8> {
     let mut shuffled = vec![0; length];
     for (i, bytes) in shuffled.chunks_exact_mut(length / size).enumerate() {
@@ -52,8 +53,8 @@ fn shuffled(numbers: &[u8], size: usize, length: usize) -> Vec<u8> {
     shuffled
 }
 
-/// The zlib stream of some planes of equal length: its header, blocks of deflate for each plane, an empty last block, and the sum of all
-/// bytes (RFC 1950 and 1951).
+/// The zlib stream of some planes of equal length: its header, blocks of deflate for each plane, an empty
+/// last block, and the sum of all bytes (RFC 1950 and 1951).
 fn compressed(planes: &[u8], n_planes: usize) -> Vec<u8> {
     const HEADER: [u8; 2] = [0x78, 1];
     const EMPTY_LAST_BLOCK: [u8; 2] = [3, 0];

@@ -1,10 +1,11 @@
 //! Catalogues as HDF5: one group per table, one dataset per column, in the order of the catalogue.
 //!
-//! Root attributes: `inselberg_catalogue` (the version of this layout), then those of the catalogue. Each dataset has `units`
-//! (code units by name), `cgs_factor` (if the catalogue has units) and `description`. Vectors are `[N, 3]`. Large tables are
-//! chunked and compressed. No times are stored and one process writes in a fixed order, so equal catalogues give equal files
-//! on any number of ranks. Checksums follow after the HDF5 data, which HDF5 ignores (`seal`). Group catalogues also have the
-//! groups and attributes of SWIFT's (`swift`). `soap`, `yt`, `ytree`, `vtk` and `dendrogram` write other layouts.
+//! Root attributes: `inselberg_catalogue` (the version of this layout), then those of the catalogue. Each
+//! dataset has `units` (code units by name), `cgs_factor` (if the catalogue has units) and `description`.
+//! Vectors are `[N, 3]`. Large tables are chunked and compressed. No times are stored and one process writes
+//! in a fixed order, so equal catalogues give equal files on any number of ranks. Checksums follow after the
+//! HDF5 data, which HDF5 ignores (`seal`). Group catalogues also have the groups and attributes of SWIFT's
+//! (`swift`). `soap`, `yt`, `ytree`, `vtk` and `dendrogram` write other layouts.
 
 mod chunks;
 mod dendrogram;

@@ -1,12 +1,13 @@
 //! A checksum after the end of the HDF5 data.
 //!
-//! The HDF5 library may crash on damaged bytes, so the seal is checked before the library opens the file. The library ignores
-//! bytes after its own data, and cuts them off when another program edits the file. An edited file thus has no seal, and is
-//! read without this check.
+//! The HDF5 library may crash on damaged bytes, so the seal is checked before the library opens the file. The
+//! library ignores bytes after its own data, and cuts them off when another program edits the file. An edited
+//! file thus has no seal, and is read without this check.
 //!
-//! Seal 2: the CRC-32 of all bytes before it, then that of the content ([`crate::catalogue::Catalogue::checksum`]). Checksums
-//! of chunks are computed on their ranks and combined by offset, so no rank reads the file again.
-//! Seal 1, of older catalogues, is one sum over words of the file.
+//! Seal 2: the CRC-32 of all bytes before it, then that of the content
+//! ([`crate::catalogue::Catalogue::checksum`]). Checksums of chunks are computed on their ranks and combined
+//! by offset, so no rank reads the file again. Seal 1, of older catalogues, is one sum over words of the
+//! file.
 
 use crate::input_file;
 use crc32fast::Hasher;

@@ -1,9 +1,9 @@
 //! The groups and attributes that programs for SWIFT's group catalogues need.
 //!
 //! A catalogue with the attribute `output_type` gets the groups `Header`, `Cosmology`, `Units`,
-//! `InternalCodeUnits`, `Parameters` and `Code`, made from its own attributes, and SWIFT's attributes on each dataset. As in
-//! SWIFT's files, texts have a fixed length and numbers are arrays of one. A value that the input of the
-//! search does not have is 0, or 1 if it is a factor: readers need all of them.
+//! `InternalCodeUnits`, `Parameters` and `Code`, made from its own attributes, and SWIFT's attributes on each
+//! dataset. As in SWIFT's files, texts have a fixed length and numbers are arrays of one. A value that the
+//! input of the search does not have is 0, or 1 if it is a factor: readers need all of them.
 
 use crate::Cosmology;
 use crate::catalogue::{Attribute, Dimension, Table};

@@ -1,7 +1,8 @@
 //! A halo catalogue of yt: one file `clumps.0.h5` or `groups.0.h5`, which `yt.load` opens.
 //!
-//! Each clump or group is a halo of yt, in the order of the catalogue. Values are proper and in cgs. Every column is a field of its own
-//! name, and vectors are three. yt reads all numbers as doubles, so identities above 2^53 lose bits there.
+//! Each clump or group is a halo of yt, in the order of the catalogue. Values are proper and in cgs. Every
+//! column is a field of its own name, and vectors are three. yt reads all numbers as doubles, so identities
+//! above 2^53 lose bits there.
 
 use super::make_file;
 use super::swift::{SwiftAttributes, group, put};
@@ -21,7 +22,8 @@ use std::str::FromStr;
 /// Stages the file of a catalogue in `folder`, which is created if absent.
 ///
 /// # Errors
-/// The catalogue has no clumps or groups or no units, the folder cannot be written, or yt would find another part in it.
+/// The catalogue has no clumps or groups or no units, the folder cannot be written, or yt would find another
+/// part in it.
 pub fn stage_yt(folder: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     check_shape(folder, catalogue)?;
     let objects = Objects::new(folder, catalogue)?;
@@ -115,7 +117,8 @@ impl YtFile<'_> {
         sides.map_or_else(|| around(self.objects.position), |sides| ([0.0; 3], sides))
     }
 
-    /// The places of the objects in centimetres. One below an upper wall stays below it, though the product may round to the wall.
+    /// The places of the objects in centimetres. One below an upper wall stays below it, though the product
+    /// may round to the wall.
     fn places(&self) -> Vec<[f64; 3]> {
         let (length, sides) =
             (self.units.length, self.bounds(&SwiftAttributes(&self.catalogue.attributes)).1);
@@ -182,8 +185,8 @@ fn around(points: &[[f64; 3]]) -> ([f64; 3], [f64; 3]) {
     (bounds.map(|bound| bound.0), bounds.map(|bound| bound.1))
 }
 
-/// The age at the expansion factor in seconds by the density parameters: the integral of da / (a H), by Simpson's rule in the root
-/// of a, where the integrand is smooth.
+/// The age at the expansion factor in seconds by the density parameters: the integral of da / (a H), by
+/// Simpson's rule in the root of a, where the integrand is smooth.
 fn cosmic_time(cosmology: &Cosmology) -> f64 {
     const STEPS: u32 = 512;
     let value = |s: f64| if s > 0.0 { 2.0 / (s * cosmology.hubble_rate_at(s * s)) } else { 0.0 };
@@ -201,7 +204,8 @@ fn cosmic_time(cosmology: &Cosmology) -> f64 {
 mod tests {
     use super::*;
 
-    /// Ages with closed forms: of matter alone 2/3 a^(3/2) / H0; flat with a constant 2/3 asinh(sqrt(L/M) a^(3/2)) / (sqrt(L) H0).
+    /// Ages with closed forms: of matter alone 2/3 a^(3/2) / H0; flat with a constant 2/3 asinh(sqrt(L/M)
+    /// a^(3/2)) / (sqrt(L) H0).
     #[test]
     fn ages_are_those_of_closed_forms() {
         let hubble_time = 3.085_677_581e19 / 70.0;

@@ -1,7 +1,8 @@
 //! A merger tree in ytree's own layout: `tree.h5` with the roots, and `tree_0000.h5`, ... with whole trees.
 //!
-//! A tree has its nodes depth first, each after its descendant; the first progenitor is the main one. Values are proper, in Mpc, Msun
-//! and km/s. ytree follows the progenitor with the largest value of a field. `main_line` is 1 for main progenitors and else 0.
+//! A tree has its nodes depth first, each after its descendant; the first progenitor is the main one. Values
+//! are proper, in Mpc, Msun and km/s. ytree follows the progenitor with the largest value of a field.
+//! `main_line` is 1 for main progenitors and else 0.
 
 use super::make_file;
 use super::swift::{SwiftAttributes, group};
@@ -21,7 +22,8 @@ const BASE: &str = "tree";
 /// Most nodes of a file, as ytree writes it; one tree alone may have more.
 const MOST_NODES: usize = 524_288;
 
-/// Stages the files of a merger tree in `folder`, which is created if absent. Memory: 16 bytes per node, and a column of a file.
+/// Stages the files of a merger tree in `folder`, which is created if absent. Memory: 16 bytes per node, and
+/// a column of a file.
 ///
 /// # Errors
 /// The catalogue has no merger tree, no nodes or no units, or the folder cannot be written.

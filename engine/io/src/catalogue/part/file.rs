@@ -14,18 +14,20 @@ use inselberg_comm::{Comm, Rank};
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Collective: writes the catalogue of all ranks in the format for the ending of `path`, completely or not at all.
+/// Collective: writes the catalogue of all ranks in the format for the ending of `path`, completely or not at
+/// all.
 ///
-/// HDF5: only rank 0 opens a hidden file. Rows first go to the ranks that compress their chunks. Compressed chunks then go to
-/// rank 0 in rounds; it writes them in a fixed order, so the file is equal for any number of ranks. Each rank needs memory for
-/// one more copy of its share of the largest table, and rank 0 for two rounds (64 MB each) as well. Rank 0 compresses tables
-/// of up to 65536 rows alone. While a round is written and flushed, the next one is compressed.
+/// HDF5: only rank 0 opens a hidden file. Rows first go to the ranks that compress their chunks. Compressed
+/// chunks then go to rank 0 in rounds; it writes them in a fixed order, so the file is equal for any number
+/// of ranks. Each rank needs memory for one more copy of its share of the largest table, and rank 0 for two
+/// rounds (64 MB each) as well. Rank 0 compresses tables of up to 65536 rows alone. While a round is written
+/// and flushed, the next one is compressed.
 ///
 /// Other formats are gathered and written on rank 0, which needs memory for the whole catalogue.
 ///
 /// # Errors
-/// On any rank the place cannot be written, the catalogue does not fit the format, the parts do not form a whole, or a rank is
-/// lost. All ranks then get an error, and `path` is unchanged.
+/// On any rank the place cannot be written, the catalogue does not fit the format, the parts do not form a
+/// whole, or a rank is lost. All ranks then get an error, and `path` is unchanged.
 pub fn write_part(path: &Path, part: &CataloguePart, comm: &Comm) -> Result<(), PartError> {
     let staged = stage_part(path, part, comm, &|_| ())?;
     agree(comm, staged.commit())

@@ -1,7 +1,7 @@
 //! A catalogue distributed over several ranks: each holds some rows of every table.
 //!
-//! [`write_part`] writes one file without holding the whole catalogue on any rank. [`CataloguePart::gather`] collects it on
-//! rank 0, for work that needs all of it.
+//! [`write_part`] writes one file without holding the whole catalogue on any rank. [`CataloguePart::gather`]
+//! collects it on rank 0, for work that needs all of it.
 
 mod agree;
 mod file;
@@ -94,7 +94,8 @@ impl CataloguePart {
 
     /// Collective: the whole catalogue on one rank, `None` on the others.
     ///
-    /// That rank needs memory for the catalogue and one more table. A single rank with whole tables moves them.
+    /// That rank needs memory for the catalogue and one more table. A single rank with whole tables moves
+    /// them.
     ///
     /// # Errors
     /// The parts do not form a whole, or a rank fails.

@@ -1,7 +1,7 @@
 //! Sends rows to the ranks that will hold them.
 //!
-//! Each rank gets consecutive rows, its *share*, so that one rank makes each chunk of the file once. A compressed chunk that is
-//! rewritten would leave a hole in the file.
+//! Each rank gets consecutive rows, its *share*, so that one rank makes each chunk of the file once. A
+//! compressed chunk that is rewritten would leave a hole in the file.
 
 use super::{PartTable, RowRun};
 use crate::catalogue::checksum::bytes_of;
@@ -51,8 +51,8 @@ pub fn check_runs(part: &PartTable) -> Result<(), String> {
     }
 }
 
-/// Collective: the first row and the rows of this rank's share. The shares of `rows_each` rows belong to the ranks from `first`
-/// on; ranks before it have none. Borrowed if all ranks hold their shares already.
+/// Collective: the first row and the rows of this rank's share. The shares of `rows_each` rows belong to the
+/// ranks from `first` on; ranks before it have none. Borrowed if all ranks hold their shares already.
 ///
 /// # Errors
 /// A row occurs twice or not at all, or a rank fails.

@@ -1,5 +1,5 @@
-//! Sends compressed chunks to rank 0 in the order of writing: column by column, chunk by chunk. The size of a table determines
-//! on all ranks the owner of each chunk and the chunks of each round.
+//! Sends compressed chunks to rank 0 in the order of writing: column by column, chunk by chunk. The size of a
+//! table determines on all ranks the owner of each chunk and the chunks of each round.
 
 use crate::catalogue::checksum::bytes_of;
 use crate::catalogue::{PackedRows, Table};
@@ -67,8 +67,8 @@ impl ChunkStream {
         Rank((place.chunk * self.rows_a_chunk / self.rows_each) as u32)
     }
 
-    /// Collective: brings the chunks of a round to rank 0. `own` are those of this rank. Returns all chunks on rank 0 and none
-    /// elsewhere, in the order of the round. One exchange if other ranks have any.
+    /// Collective: brings the chunks of a round to rank 0. `own` are those of this rank. Returns all chunks
+    /// on rank 0 and none elsewhere, in the order of the round. One exchange if other ranks have any.
     pub fn to_first(
         &self,
         batch: &[ChunkPosition],

@@ -1,9 +1,9 @@
 //! The meaning of the blocks of type 1.
 //!
-//! They have no names, only an order. Gadget has positions, velocities, identities, masses, and then quantities of gas. GIZMO writes
-//! two more blocks of integers before the masses: the numbers of children and of generations. Both orders are
-//! compared with the lengths of the blocks. If both fit, the values decide: masses and densities are normal
-//! reals above 0, and small integers are not.
+//! They have no names, only an order. Gadget has positions, velocities, identities, masses, and then
+//! quantities of gas. GIZMO writes two more blocks of integers before the masses: the numbers of children and
+//! of generations. Both orders are compared with the lengths of the blocks. If both fit, the values decide:
+//! masses and densities are normal reals above 0, and small integers are not.
 
 use super::header::{BinaryHeader, ByteOrder};
 use super::walk::{BinaryBlock, FileBlocks, Walk};

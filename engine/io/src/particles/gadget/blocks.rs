@@ -34,8 +34,8 @@ pub fn recognise(start: &[u8]) -> Option<(ByteOrder, bool)> {
     }
 }
 
-/// Whether the file at `path` begins as this format does. A number as small as Gadget-4's length of a header begins many
-/// files, so it must stand behind the header, too.
+/// Whether the file at `path` begins as this format does. A number as small as Gadget-4's length of a header
+/// begins many files, so it must stand behind the header, too.
 pub fn is_binary(path: &Path) -> bool {
     let read = || -> std::io::Result<bool> {
         let mut file = input_file::open(path)?;

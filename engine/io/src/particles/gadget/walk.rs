@@ -1,7 +1,7 @@
 //! From block to block of a file.
 //!
-//! A marker holds the bytes of its block modulo 2^32, so the length of a block follows from the number of its values, and both
-//! markers must agree with it.
+//! A marker holds the bytes of its block modulo 2^32, so the length of a block follows from the number of its
+//! values, and both markers must agree with it.
 
 use super::header::ByteOrder;
 use crate::{ReadError, ReadResult};

@@ -222,7 +222,8 @@ const COLUMN_NAMES: &[(ColumnName, &[&str])] = &[
     (ColumnName::FormationTimes, &["GFM_StellarFormationTime"]),
 ];
 
-/// The attributes with the power of the expansion factor and that of h in a column, by code: Gadget-4 and AREPO, EAGLE.
+/// The attributes with the power of the expansion factor and that of h in a column, by code: Gadget-4 and
+/// AREPO, EAGLE.
 const POWERS: [[&str; 2]; 2] = [["a_scaling", "h_scaling"], ["aexp-scale-exponent", "h-scale-exponent"]];
 
 impl ColumnName {
@@ -236,8 +237,8 @@ impl ColumnName {
         }
     }
 
-    /// Checks that the powers of the expansion factor and of h which a column of Gadget or its descendants states are those with which
-    /// it is read.
+    /// Checks that the powers of the expansion factor and of h which a column of Gadget or its descendants
+    /// states are those with which it is read.
     ///
     /// # Errors
     /// It states others.

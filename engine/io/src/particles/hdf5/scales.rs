@@ -1,7 +1,7 @@
 //! Units, cosmology and factors of h and a, of SWIFT and of Gadget and its descendants.
 //!
-//! SWIFT: comoving lengths without h, peculiar velocities. Gadget: comoving lengths and masses over h, and velocities over the
-//! square root of a. Values stay in the units of the file; h goes into the units.
+//! SWIFT: comoving lengths without h, peculiar velocities. Gadget: comoving lengths and masses over h, and
+//! velocities over the square root of a. Values stay in the units of the file; h goes into the units.
 
 use super::header::WholeHeader;
 use super::names::{HeaderNumber, SnapshotDialect, are_alike, stated};
@@ -124,8 +124,8 @@ fn swift(source: &Hdf5File, has_gas: bool, defaults: &InputDefaults) -> ReadResu
     Ok(scales)
 }
 
-/// The cosmology of a SWIFT snapshot; `system` has the internal units of the code. SWIFT writes all of these; converters leave
-/// out the components that they do not have.
+/// The cosmology of a SWIFT snapshot; `system` has the internal units of the code. SWIFT writes all of these;
+/// converters leave out the components that they do not have.
 fn swift_cosmology(
     source: &Hdf5File,
     aexp: f64,

@@ -1,9 +1,9 @@
 //! The box of a snapshot, and whether it is periodic.
 //!
-//! AREPO and Gadget-4 write their compile-time options into the group `Config`: `LONG_X` of AREPO multiplies the side along x,
-//! `LONG_X_BITS` of Gadget-4 divides it by a power of 2, and `PERIODIC` makes it periodic. A snapshot without
-//! a statement has a periodic box if it expands. Without expansion, the side is often only that of the
-//! region.
+//! AREPO and Gadget-4 write their compile-time options into the group `Config`: `LONG_X` of AREPO multiplies
+//! the side along x, `LONG_X_BITS` of Gadget-4 divides it by a power of 2, and `PERIODIC` makes it periodic.
+//! A snapshot without a statement has a periodic box if it expands. Without expansion, the side is often only
+//! that of the region.
 
 use super::header::WholeHeader;
 use super::names::{HeaderNumber, SnapshotDialect, are_alike, contradiction, number_or_text, stated};

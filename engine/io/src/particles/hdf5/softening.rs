@@ -10,8 +10,9 @@ use crate::particles::{DARK_MATTER, N_KINDS};
 /// The group of the parameters of a run.
 const PARAMETERS: &str = "Parameters";
 
-/// By kind, in comoving lengths of the code; `a` is the expansion factor of a cosmological run. SWIFT gives dark matter one
-/// length and all kinds with baryons another one. Its background particles and neutrinos have no common one.
+/// By kind, in comoving lengths of the code; `a` is the expansion factor of a cosmological run. SWIFT gives
+/// dark matter one length and all kinds with baryons another one. Its background particles and neutrinos have
+/// no common one.
 pub fn of_swift(source: &Hdf5File, a: Option<f64>) -> ReadResult<[Option<f64>; N_KINDS]> {
     let of = |what: &str| {
         let number = |name: String| source.text(PARAMETERS, &name)?.parse::<f64>().ok();
@@ -36,8 +37,8 @@ const PARAMETER_GROUPS: [&str; 2] = [PARAMETERS, "RuntimePars"];
 const KERNEL_EXTENTS: &str = "Fixed_ForceSoftening_Keplerian_Kernel_Extent";
 const EXTENT_OF_PLUMMER: f64 = 2.8;
 
-/// By kind, in the comoving lengths of the file. Gadget-4 numbers classes of softening, AREPO calls them types, Gadget-2 and
-/// EAGLE name the types, and GIZMO states the extents at the time of the snapshot.
+/// By kind, in the comoving lengths of the file. Gadget-4 numbers classes of softening, AREPO calls them
+/// types, Gadget-2 and EAGLE name the types, and GIZMO states the extents at the time of the snapshot.
 pub fn of_gadget(source: &Hdf5File, a: Option<f64>) -> ReadResult<[Option<f64>; N_KINDS]> {
     // Without expansion Gadget uses its comoving lengths.
     let at =

@@ -1,7 +1,7 @@
 //! Members of a zip file: where are their bytes, and what are they once they are unpacked?
 //!
-//! The crate zip brings a dozen further crates and hands out no places in the file. rawzip finds the places, also in files
-//! beyond 4 GiB; flate2 unpacks.
+//! The crate zip brings a dozen further crates and hands out no places in the file. rawzip finds the places,
+//! also in files beyond 4 GiB; flate2 unpacks.
 
 use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult, input_file};
@@ -37,8 +37,8 @@ pub(super) struct ZipMember {
 /// The members of the zip file at `path`.
 ///
 /// # Errors
-/// It is no zip file, or has too many members, or one that is encrypted, beyond the end, larger than it can be, or packed in
-/// another way.
+/// It is no zip file, or has too many members, or one that is encrypted, beyond the end, larger than it can
+/// be, or packed in another way.
 pub(super) fn members(path: &Path) -> ReadResult<Vec<ZipMember>> {
     let file = input_file::open(path).map_err(|e| ReadError::io(path, "opening", e))?;
     let length = file.metadata().map_err(|e| ReadError::io(path, "opening", e))?.len();
@@ -84,8 +84,9 @@ pub(super) fn members(path: &Path) -> ReadResult<Vec<ZipMember>> {
     Ok(members)
 }
 
-/// The unpacked bytes of a member, read from low to high offsets. Whoever reads the last byte of a deflated member has unpacked all
-/// of it, and checks its sum. Stored members are read at any place, as .npy files are, which have no sums.
+/// The unpacked bytes of a member, read from low to high offsets. Whoever reads the last byte of a deflated
+/// member has unpacked all of it, and checks its sum. Stored members are read at any place, as .npy files
+/// are, which have no sums.
 pub(super) struct MemberBytes<'a> {
     file: &'a SourceFile,
     member: &'a ZipMember,

@@ -1,8 +1,9 @@
-//! NumPy arrays by name, as `numpy.savez` and `numpy.savez_compressed` write them: positions, and velocities, masses and
-//! identities where there are some.
+//! NumPy arrays by name, as `numpy.savez` and `numpy.savez_compressed` write them: positions, and velocities,
+//! masses and identities where there are some.
 //!
-//! Which member is which column follows from its name ([`NAMES`]). [`member`] knows the zip file, [`column`] the array. A
-//! packed member is unpacked from its beginning for each request, so that only the requested rows are in memory.
+//! Which member is which column follows from its name ([`NAMES`]). [`member`] knows the zip file, [`column`]
+//! the array. A packed member is unpacked from its beginning for each request, so that only the requested
+//! rows are in memory.
 
 mod column;
 mod member;
@@ -115,7 +116,8 @@ impl NpzFile {
         others.chain([&self.positions]).any(MemberArray::is_packed)
     }
 
-    /// Appends rows to the requested columns. `first`: the number of the first of them among those of all files.
+    /// Appends rows to the requested columns. `first`: the number of the first of them among those of all
+    /// files.
     fn read(&self, rows: Range<u64>, first: u64, into: &mut Columns) -> ReadResult<()> {
         let _pass = open_files::pass();
         let file = SourceFile::open(&self.path)?;

@@ -1,7 +1,7 @@
 //! Writes complete RAMSES outputs: info, amr, hydro, grav and part files with their descriptors.
 //!
-//! For synthetic inputs, and for tests that split an output over other numbers of CPUs or imitate other builds of RAMSES. The
-//! files have all that readers of RAMSES outputs need. A run cannot restart from them.
+//! For synthetic inputs, and for tests that split an output over other numbers of CPUs or imitate other
+//! builds of RAMSES. The files have all that readers of RAMSES outputs need. A run cannot restart from them.
 
 mod amr;
 mod cells;
@@ -152,8 +152,8 @@ struct OutputWriter<'a> {
 /// only when complete.
 ///
 /// # Errors
-/// When the octs are not a tree (an oct twice, a split cell without its oct or an oct in a leaf),
-/// columns differ in length, something has no owner, or the system refuses; an existing output is not replaced.
+/// When the octs are not a tree (an oct twice, a split cell without its oct or an oct in a leaf), columns
+/// differ in length, something has no owner, or the system refuses; an existing output is not replaced.
 pub fn write(parent: &Path, output: Output, split: Split, dialect: &Dialect) -> RamsesWriteResult<PathBuf> {
     stage(parent, output, split, dialect)?.commit()
 }

@@ -84,7 +84,8 @@ fn domains(job: &OutputWriter, text: &mut String) {
     }
 }
 
-/// Bounds of the domains along the curve. They select every file for every region, since owners need not follow a curve.
+/// Bounds of the domains along the curve. They select every file for every region, since owners need not
+/// follow a curve.
 pub(super) fn bounds(job: &OutputWriter) -> Vec<f64> {
     let end = 8_f64.powi(job.n_levels() as i32);
     let n = job.split.n_cpus;

@@ -1,7 +1,7 @@
 //! The header of a part of a FITS file: cards of 80 characters in blocks of 2880 bytes.
 //!
-//! `fitsrs` 0.4 reads FITS as well. It panics at a card like `BUNIT   = '`, its sizes overflow, and it brings some thirty
-//! crates, so headers of unknown origin are read here.
+//! `fitsrs` 0.4 reads FITS as well. It panics at a card like `BUNIT = '`, its sizes overflow, and it brings
+//! some thirty crates, so headers of unknown origin are read here.
 
 use crate::source_file::SourceFile;
 use crate::{ReadError, ReadResult};

@@ -51,10 +51,12 @@ pub(super) struct ImageCells {
     pub stokes: Option<String>,
 }
 
-/// The cells of a part. Axes of length 1 are left out, and of a Stokes axis one plane is taken: `wanted`, or Stokes I.
+/// The cells of a part. Axes of length 1 are left out, and of a Stokes axis one plane is taken: `wanted`, or
+/// Stokes I.
 ///
 /// # Errors
-/// The image has no values, one axis or more than three that are longer, or is longer than the file. It has no such plane.
+/// The image has no values, one axis or more than three that are longer, or is longer than the file. It has
+/// no such plane.
 pub(super) fn cells_of(file: &SourceFile, part: &FoundPart, wanted: Option<&str>) -> ReadResult<ImageCells> {
     let cards = &part.cards;
     let stokes = stokes::plane(file, part, wanted)?;

@@ -22,7 +22,8 @@ pub(super) fn card(name: &str, value: Attribute) -> (String, Attribute) {
     (format!("{BEGINNING}{name}"), value)
 }
 
-/// The cards to keep of an image whose axes have these sizes. `axes`: the numbers of the axes that are x, y and z.
+/// The cards to keep of an image whose axes have these sizes. `axes`: the numbers of the axes that are x, y
+/// and z.
 ///
 /// # Errors
 /// One of them has a value of another kind.

@@ -1,7 +1,8 @@
 //! FITS cubes and images: `cube.fits`, `cube.fits[1]`, `cube.fits[SCI]`.
 //!
-//! Which part of the file is the image ([`parts`]), what are its values ([`image`]; [`packed`] in compressed tiles), and which of
-//! its cards belong into catalogues ([`kept`])? Axis 1 is x, in which values lie closest. Cells are pixels; this module knows nothing of the sky.
+//! Which part of the file is the image ([`parts`]), what are its values ([`image`]; [`packed`] in compressed
+//! tiles), and which of its cards belong into catalogues ([`kept`])? Axis 1 is x, in which values lie
+//! closest. Cells are pixels; this module knows nothing of the sky.
 
 mod beams;
 mod cards;

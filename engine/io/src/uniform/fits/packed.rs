@@ -1,7 +1,7 @@
 //! Images in compressed tiles (`.fz`): rows of a binary table, each with the numbers of one tile.
 //!
-//! RICE_1, GZIP_1 and GZIP_2 are read. Each tile is independent, so ranks unpack those that they need. Reals may have been
-//! rounded to integers with a scale per tile; tiles for which this failed are stored as reals.
+//! RICE_1, GZIP_1 and GZIP_2 are read. Each tile is independent, so ranks unpack those that they need. Reals
+//! may have been rounded to integers with a scale per tile; tiles for which this failed are stored as reals.
 
 use super::cards::{CardValue, HeaderCards};
 use super::parts::FoundPart;
@@ -96,8 +96,8 @@ impl ListColumn {
 }
 
 impl PackedTiles {
-    /// From the header of a part. `kind` is that of the numbers of the image; `axes` are those that are x, y and z, from 0,
-    /// `plane` the place along each of the others.
+    /// From the header of a part. `kind` is that of the numbers of the image; `axes` are those that are x, y
+    /// and z, from 0, `plane` the place along each of the others.
     ///
     /// # Errors
     /// The header is broken, or the compression is another one.

@@ -1,6 +1,8 @@
-//! Reals that were rounded to integers before compression, with noise against steps (White and Greenfield 1999).
+//! Reals that were rounded to integers before compression, with noise against steps (White and Greenfield
+//! 1999).
 //!
-//! A value is `scale * (integer - random + 0.5) + zero`, with the random numbers of the standard, or `scale * integer + zero`.
+//! A value is `scale * (integer - random + 0.5) + zero`, with the random numbers of the standard, or `scale *
+//! integer + zero`.
 
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;

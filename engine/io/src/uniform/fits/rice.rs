@@ -1,8 +1,8 @@
 //! Rice-compressed integers, as FITS tiles have them (RICE_1; White et al. 1999).
 //!
-//! The first number is stored as it is. Then come differences of neighbours, in blocks: a number of low bits that are stored
-//! as they are, and for each difference its high bits in unary. Differences are folded, so that small ones of either sign are
-//! small: 0, -1, 1, -2, 2, ...
+//! The first number is stored as it is. Then come differences of neighbours, in blocks: a number of low bits
+//! that are stored as they are, and for each difference its high bits in unary. Differences are folded, so
+//! that small ones of either sign are small: 0, -1, 1, -2, 2, ...
 
 /// Bits that are read from the highest of each byte on.
 struct Bits<'a> {
@@ -44,8 +44,8 @@ impl Bits<'_> {
     }
 }
 
-/// The `n` numbers of `bytes`, in blocks of `block`, each of 1, 2 or 4 bytes before compression; `None` if they are damaged.
-/// Numbers of one byte have no sign.
+/// The `n` numbers of `bytes`, in blocks of `block`, each of 1, 2 or 4 bytes before compression; `None` if
+/// they are damaged. Numbers of one byte have no sign.
 pub(super) fn decode(bytes: &[u8], n: usize, block: usize, width: u8) -> Option<Vec<i32>> {
     // Bits of the count of low bits, the count that says "as they are", and bits of a number.
     let (count_bits, as_is) = match width {

@@ -31,7 +31,8 @@ pub(super) struct StokesPlane {
     pub name: String,
 }
 
-/// The plane `wanted`, or that of Stokes I, of an image with a Stokes axis longer than 1; `None` of another image.
+/// The plane `wanted`, or that of Stokes I, of an image with a Stokes axis longer than 1; `None` of another
+/// image.
 ///
 /// # Errors
 /// There is no such plane, or one is wanted of an image without such an axis.

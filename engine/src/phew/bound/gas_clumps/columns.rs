@@ -1,5 +1,6 @@
-//! The properties of the gas of clumps: each is one entry here, and then columns of the tables of clumps and haloes.
-//! Columns that need facts which the input does not state are masked as in SOAP: they exist, but are 0.
+//! The properties of the gas of clumps: each is one entry here, and then columns of the tables of clumps and
+//! haloes. Columns that need facts which the input does not state are masked as in SOAP: they exist, but are
+//! 0.
 
 use inselberg_io::catalogue::{Dimension, TableColumn, Values};
 use inselberg_kernels::gas::GasProperties;

@@ -1,6 +1,7 @@
 //! Gas clumps: which properties does the gas of each clump have, bound or not?
 //!
-//! Leaves with gas come in, each with its clump; columns of clumps and haloes come out. In the order of the steps:
+//! Leaves with gas come in, each with its clump; columns of clumps and haloes come out. In the order of the
+//! steps:
 //!
 //! | step | file |
 //! |---|---|

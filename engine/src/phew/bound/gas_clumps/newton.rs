@@ -14,8 +14,7 @@ pub struct Newton {
 
 impl Newton {
     /// The constant of an input, from its units. Units that are all 1 are meaningless. RAMSES then computes
-    /// its gravity with a
-    /// constant of 1; an output without gravity has none.
+    /// its gravity with a constant of 1; an output without gravity has none.
     pub fn of_input(snapshot: &dyn Snapshot) -> Option<Self> {
         let (header, is_plain) = (snapshot.header(), is_plain(&snapshot.header().units));
         let has_gravity = snapshot.fields().iter().any(|field| field.family == "grav");

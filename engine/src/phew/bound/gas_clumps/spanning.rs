@@ -67,8 +67,8 @@ struct SlicedGas {
     first: u64,
 }
 
-/// Collective: measures the clumps of a halo by all ranks. Each row is on one rank. Clumps with fewer than `limit` cells go whole
-/// to one rank.
+/// Collective: measures the clumps of a halo by all ranks. Each row is on one rank. Clumps with fewer than
+/// `limit` cells go whole to one rank.
 ///
 /// # Errors
 /// When a cell has a value that is not allowed, or another rank fails.

@@ -157,7 +157,8 @@ impl SoapColumn {
     }
 }
 
-/// The power of the expansion factor by which a comoving value becomes physical: units of length and time have one factor each.
+/// The power of the expansion factor by which a comoving value becomes physical: units of length and time
+/// have one factor each.
 fn a_power(dimension: Dimension) -> i32 {
     i32::from(dimension.length) + i32::from(dimension.time)
 }

@@ -50,7 +50,8 @@ impl SoapFile<'_> {
             let group = nested(file, name)?;
             datasets.iter().try_for_each(|dataset| self.put_dataset(&group, dataset))?;
         }
-        // Readers of SOAP's files read the groups of `SubhaloTypes`, of which this is none: it has other rows.
+        // Readers of SOAP's files read the groups of `SubhaloTypes`, of which this is none: it has other
+        // rows.
         if let Some(members) = self.members {
             let group = nested(file, "Members")?;
             members.datasets().iter().try_for_each(|dataset| self.put_dataset(&group, dataset))?;

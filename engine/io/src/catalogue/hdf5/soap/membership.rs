@@ -46,8 +46,8 @@ impl Membership<'_> {
     /// Stages the file. Reads the identities of all particles.
     ///
     /// # Errors
-    /// When the snapshot cannot be read or has an identity of a bound particle twice or not at all, or the file cannot be
-    /// written.
+    /// When the snapshot cannot be read or has an identity of a bound particle twice or not at all, or the
+    /// file cannot be written.
     pub fn stage(&self, path: &Path) -> WriteResult<Staged> {
         let members = BoundIds::new(self.members, self.catalogue.table("clumps").is_some());
         members.check(path)?;

@@ -1,10 +1,10 @@
-//! Catalogues in the layout of SOAP (McGibbon et al. 2025), for programs that read SOAP's: swiftsimio among them.
+//! Catalogues in the layout of SOAP (McGibbon et al. 2025), for programs that read SOAP's: swiftsimio among
+//! them.
 //!
 //! One row per clump or group, by top-level cell and then by row of the table. `columns` makes datasets from
 //! columns, `datasets` lists them, `rows` orders the rows, and `file` writes. `members` lists bound
-//! particles,
-//! and `membership` writes them in the order of a snapshot. Lengths are comoving, everything else physical, as in SOAP's
-//! files. The files have no checksum and are not read back.
+//! particles, and `membership` writes them in the order of a snapshot. Lengths are comoving, everything else
+//! physical, as in SOAP's files. The files have no checksum and are not read back.
 
 mod columns;
 mod datasets;
@@ -24,14 +24,14 @@ use membership::Membership;
 use rows::Subhaloes;
 use std::path::Path;
 
-/// Stages the files of a catalogue of clumps or groups with the properties of bound particles, or of groups with spheres.
-/// After unbinding, clumps and groups without bound particles are left out. `input` is the source of the
-/// particles. A folder also gets their memberships, if the catalogue lists members and the input stores
-/// particles by type and with identities.
+/// Stages the files of a catalogue of clumps or groups with the properties of bound particles, or of groups
+/// with spheres. After unbinding, clumps and groups without bound particles are left out. `input` is the
+/// source of the particles. A folder also gets their memberships, if the catalogue lists members and the
+/// input stores particles by type and with identities.
 ///
 /// # Errors
-/// The catalogue has neither, a member is bound twice or not in the input, or the place cannot be written; nothing is
-/// written then.
+/// The catalogue has neither, a member is bound twice or not in the input, or the place cannot be written;
+/// nothing is written then.
 pub fn stage_soap(
     place: &SoapPlace,
     catalogue: &Catalogue,

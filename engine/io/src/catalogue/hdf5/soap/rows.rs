@@ -135,8 +135,8 @@ fn listed(table: &Table, spheres: Option<&Table>) -> Option<Vec<SoapRow>> {
     Some((0..ids.len()).filter(|i| n_bound[*i] > 0).map(row).collect())
 }
 
-/// The row of the central of the halo of each, from 0: a central has its own, as in SOAP since March 2025. -1 where it is not
-/// listed.
+/// The row of the central of the halo of each, from 0: a central has its own, as in SOAP since March 2025. -1
+/// where it is not listed.
 fn hosts(rows: &[SoapRow]) -> Vec<i64> {
     let centrals: HashMap<i64, i64> =
         rows.iter().zip(0..).filter(|(row, _)| row.is_central).map(|(row, i)| (row.halo, i)).collect();
@@ -220,7 +220,8 @@ mod tests {
         Table { name: name.into(), columns: columns.into_iter().map(column).collect() }
     }
 
-    /// A halo of three clumps, the second of which is its central if there are flags, and one whose main clump binds nothing.
+    /// A halo of three clumps, the second of which is its central if there are flags, and one whose main
+    /// clump binds nothing.
     fn catalogue(flags: Option<Values>) -> Catalogue {
         let mut clumps = vec![
             ("id", Values::U64(vec![1, 2, 3, 4, 5])),

@@ -24,7 +24,8 @@ use ::hdf5::{Group, Result};
 use cells::CellColumns;
 use std::path::Path;
 
-/// Stages the files of a catalogue in `folder`, which is created if absent. Catalogues of groups have no cells.
+/// Stages the files of a catalogue in `folder`, which is created if absent. Catalogues of groups have no
+/// cells.
 ///
 /// # Errors
 /// The catalogue has no clumps or groups, lacks the wanted cells, or the folder cannot be written.

@@ -41,7 +41,8 @@ fn cells(root: &Group, name: &str, size: usize, points: Vec<i64>) -> Result<()> 
     put_values(&group, "Offsets", &Values::I64(offsets)).map(drop)
 }
 
-/// The two ends of each line. Clumps that merge across a periodic border have none: it would cross the whole box.
+/// The two ends of each line. Clumps that merge across a periodic border have none: it would cross the whole
+/// box.
 fn lines(catalogue: &Catalogue, objects: &Objects) -> Vec<i64> {
     let values = SwiftAttributes(&catalogue.attributes);
     let sides = values.sides().filter(|_| values.is_periodic()).unwrap_or([f64::INFINITY; 3]);

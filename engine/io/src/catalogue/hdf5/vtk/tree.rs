@@ -1,4 +1,5 @@
-//! All leaf cells as a tree. A split cell has the labels and the density of its densest leaf. Places without a leaf are masked.
+//! All leaf cells as a tree. A split cell has the labels and the density of its densest leaf. Places without
+//! a leaf are masked.
 
 use super::cells::{CellColumns, refused};
 use super::{count, stage_file, subgroup};
