@@ -106,7 +106,9 @@ fn argument(opt: &'static Opt) -> Arg {
     match opt.kind {
         OptionKind::Flag => arg.action(ArgAction::SetTrue),
         // A negative number must reach the check, whose message names the valid range.
-        OptionKind::Real | OptionKind::Count => arg.value_name(opt.value_name()).allow_hyphen_values(true),
+        OptionKind::Real | OptionKind::Quantity | OptionKind::Count => {
+            arg.value_name(opt.value_name()).allow_hyphen_values(true)
+        }
         OptionKind::Path => arg
             .value_name(opt.value_name())
             .value_parser(value_parser!(OsString))

@@ -34,13 +34,13 @@ const NOT_SWIFT: Opinion = Unread("reads snapshots of SWIFT alone");
 const NOT_FITS: Opinion = Unread("reads FITS alone");
 const NOT_PARTICLES: Opinion = Unread("reads snapshots of particles and outputs of RAMSES alone");
 const YT_SWIFT: Opinion =
-    Unread("wants the groups of a run with gas, and scalars where SWIFT writes lists of one number");
+    Unread("expects the groups of a run with gas, and scalars where SWIFT writes lists of one number");
 const ROUNDED: Opinion =
     Except(&["hubble"], "takes a unit of time near to one of astronomers for that one, so h by 2e-6");
 const BOUNDLESS: Opinion = Except(&["box"], "gives no box of a SWIFT run that does not expand");
 const BARE_SWIFT: Opinion = Unread("wants more of SWIFT's groups than this sample has");
-const GHOSTS: Opinion = Except(&["cells"], "takes ghost cells of Parthenon for cells");
-const NO_UNIT: Opinion = Unread("wants a unit (`BUNIT`)");
+const GHOSTS: Opinion = Except(&["cells"], "reads ghost cells of Parthenon as cells");
+const NO_UNIT: Opinion = Unread("expects a unit (`BUNIT`)");
 const NO_GAS: Opinion = Except(&["cells"], "gives cells of outputs with gas alone");
 const TRIMMED: Opinion =
     Except(&["cells"], "tells leaves by RAMSES's refinement map, which these trimmed outputs have not kept");
