@@ -36,10 +36,11 @@ params! {
             |origin| origin.map(|at| at.map(|x| x.to_string()).join(",")),
             "three finite numbers, as in -0.5,-0.5,0",
         ).topic(Topic::Cells).example("-0.5,-0.5,-0.5");
-        /// Names of the hydro variables of a RAMSES output without a descriptor, in their order. One name per
-        /// variable of the hydro files. With 11 or more, gas with and without a magnetic field look alike, so
-        /// properties of gas and unbinding need them. RAMSES's names are density, velocity_x, pressure,
-        /// B_x_left, B_x_right and so on.
+        /// Names of the hydro variables of a RAMSES output without a descriptor, in their order.
+        ///
+        /// One name per variable of the hydro files. With 11 or more, gas with and without a magnetic field
+        /// look alike, so properties of gas and unbinding need them. RAMSES's names are density, velocity_x,
+        /// pressure, B_x_left, B_x_right and so on.
         pub hydro_names: Option<Vec<String>> = None, "hydro_names" = of_whole(
             ParamKind::Text("NAME,..."),
             "",

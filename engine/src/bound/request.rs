@@ -13,9 +13,9 @@ params! {
     #[derive(Copy)]
     pub struct BoundRequest of "phew" {
         /// Find the particles and gas cells that gravity binds to each clump.
+        ///
         /// Members with too much energy leave their clump for the one that it merges into. The clumps then
-        /// have bound masses,
-        /// centres and energies. Needs velocities and units.
+        /// have bound masses, centres and energies. Needs velocities and units.
         pub unbind: bool = false, "unbind" = flag("false");
         /// How potentials of bound particles are computed.
         ///

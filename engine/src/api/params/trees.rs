@@ -16,6 +16,7 @@ params! {
     #[non_exhaustive]
     pub struct TreeParams of "tree" {
         /// Number of snapshots in which an object may be missing.
+        ///
         /// An object that comes back in time keeps its track. With 0, only consecutive snapshots are linked.
         pub gap: u64 = 4, "gap" = count("4", |n| *n <= 1000, "0 to 1000 snapshots");
         /// Number of most bound dark matter and star members of an object that are compared.
