@@ -151,8 +151,7 @@ pub use api::hook::Progress;
 pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{
     FieldDefaults, FofParams, Linking, LinkingTypes, Measure, NewThresholds, NewVoidThresholds, ParamError,
-    ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, Quantity,
-    QuantityUnit, Topic, TreeParams,
+    ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, Topic, TreeParams,
 };
 pub use api::particles::ParticleColumns;
 pub use api::tree_objects::{TreeColumns, TreeObject};

@@ -4,6 +4,8 @@
 use crate::common::compare::assert_same_table;
 use crate::common::output;
 use crate::common::room::{Room, done};
+#[cfg(feature = "hdf5")]
+use inselberg::ParticleMeshParams;
 use inselberg::{Cells, Column, Engine, ErrorKind, Geometry, Params, PhewParams};
 use inselberg_io::catalogue::{Attribute, Catalogue, read};
 use std::path::Path;
@@ -104,6 +106,25 @@ fn particles_take_units_in_files_and_in_new_cuts() {
     let kpc = format!("{}kpc", 0.1 * real(&groups, "unit_length") / 3.085_677_581e21);
     let by_kpc = found(&["fof", &snapshot, "--linking-length", &kpc], &room.path("h.hdf5"));
     assert!(close(real(&by_kpc, "linking_length"), 0.1));
+}
+
+/// The mean density of the particles is the unit of a new cut in memory, too.
+#[test]
+#[cfg(feature = "hdf5")]
+fn new_cuts_in_memory_have_the_unit_of_the_run() {
+    let snapshot = crate::common::swift_fixture().join("snap_0000.hdf5");
+    let mut engine = Engine::builder().threads(1).build().expect("an engine");
+    let particles = engine.open_particles(&[snapshot]).expect("a snapshot");
+    let params = PhewParams::new(60.0).saddle(200.0);
+    let found = engine.phew_particles(&particles, &ParticleMeshParams::default(), &params).expect("clumps");
+    let mean = found.attributes().iter().find(|(name, _)| name == "mean_density");
+    let Some((_, Attribute::Real(mean))) = mean else { panic!("no mean density") };
+    let mut new = params.clone();
+    for saddle in ["500mean".to_string(), format!("{}code", 500.0 * mean)] {
+        new.set("saddle_threshold", &saddle).expect("a density");
+        let cut = found.recut(&new).expect("a new cut");
+        assert!(close(cut.params().saddle.expect("a saddle"), 500.0), "{saddle}");
+    }
 }
 
 #[test]

@@ -111,6 +111,7 @@ mod tests {
             ("fof.saddle_threshold", "80", "unknown option"),
             ("density_threshold", "80 ", "density_threshold is 80 ;"),
             ("mass_threshold", "inf", "mass_threshold"),
+            ("density_threshold", "80kpc", "80kpc; expected a density"),
             ("min_cells", "-3", "min_cells"),
             ("min_size", "-1", "min_size"),
             ("compat", "RAMSES", "expected paper or ramses"),
@@ -120,6 +121,17 @@ mod tests {
             let error = options.set(key, value).expect_err(key).to_string();
             assert!(error.contains(word), "{error}");
         }
+    }
+
+    #[test]
+    fn values_have_units() {
+        let mut options = Options::default();
+        options.set("density_threshold", "200crit").expect("a density");
+        options.set("fof.softening", "0.3kpc").expect("a length");
+        assert_eq!(options.phew().expect("one is set").get("density_threshold").as_deref(), Some("200crit"));
+        assert_eq!(options.fof().get("softening").as_deref(), Some("0.3kpc"));
+        options.set("density_threshold", "80").expect("a number");
+        assert_eq!(options.phew().expect("one is set").density, Some(80.0));
     }
 
     /// Whatever the library declares, C and Fortran can set to its default.

@@ -363,7 +363,7 @@ impl RunSummary for PhewSummary {
     fn json(&self) -> serde_json::Value {
         let mut summary = summary_json(&self.totals, &self.costs.stages, self.costs.peak_memory);
         summary["field"] = field_json(&self.field);
-        summary["thresholds"] = thresholds_json(&self.thresholds);
+        summary["thresholds"] = thresholds_json(&self.thresholds, &self.densities);
         summary["assumed_units"] = self.assumed.json();
         summary["notes"] = serde_json::json!(self.notes);
         summary["sky"] = serde_json::json!(self.sky);
@@ -433,12 +433,14 @@ fn short(threshold: f64) -> String {
     if all.len() > 10 { format!("{threshold:.6e}") } else { all }
 }
 
-fn thresholds_json(of: &ThresholdsInForce) -> serde_json::Value {
+fn thresholds_json(of: &ThresholdsInForce, scales: &DensityScales) -> serde_json::Value {
     let one = |threshold: &ThresholdInForce<f64>| serde_json::json!({ "value": threshold.value, "origin": threshold.origin() });
     let persistence = of.persistence.value;
     let kind = if persistence.is_difference() { "difference" } else { "ratio" };
     serde_json::json!({
         "unit": of.unit.to_string(),
+        "unit_in_code_units": scales.code,
+        "code_unit_in_g_cm3": scales.physical.as_ref().map(|unit| unit.factor),
         "density": one(&of.density),
         "relevance": {
             "value": persistence.threshold(), "kind": kind, "origin": of.persistence.origin(),

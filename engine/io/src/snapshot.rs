@@ -2,6 +2,7 @@
 
 use crate::attribute::Attribute;
 use crate::cosmology::Cosmology;
+use crate::dimension::Dimension;
 use crate::{FieldDefaults, ReadResult, StaticName, facts};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,16 @@ pub struct Units {
     pub density: f64,
     /// Seconds in one code time.
     pub time: f64,
+}
+
+impl Units {
+    /// The cgs value of one code unit of `dimension`.
+    pub fn cgs(&self, dimension: Dimension) -> f64 {
+        let Dimension { length, mass, time } = dimension;
+        self.density.powi(mass.into())
+            * self.length.powi(i32::from(length) + 3 * i32::from(mass))
+            * self.time.powi(time.into())
+    }
 }
 
 /// The ratio of specific heats of a monatomic gas.

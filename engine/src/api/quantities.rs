@@ -4,7 +4,8 @@ use crate::api::opened::OpenParticles;
 use crate::api::session::Session;
 use crate::error::Error;
 use crate::particle_mesh::{ParticleMeshConfig, mean_density};
-use crate::particles::{DensityUnit, threshold_unit};
+use crate::particles::{DensityUnit, mean_matter};
+use crate::phew::params::ThresholdUnits;
 use inselberg_io::Header;
 use inselberg_io::catalogue::Dimension;
 use inselberg_io::params::{DensityScale, InputScale, ParamError, Params};
@@ -39,15 +40,18 @@ pub(crate) fn scale_of_particles<P: Params>(
     unit: MeanOf,
     params: &P,
 ) -> Result<InputScale, Error> {
-    let about = particles.reader().about();
-    let density = match (unit, threshold_unit(about, f64::NAN)) {
-        (MeanOf::Matter, (_, DensityUnit::MeanMatter)) => DensityScale::MeanMatter,
-        _ if params.waits_for(Dimension::DENSITY) => {
-            DensityScale::Mean(mean_density(particles.reader(), mesh, session.comm, session.executor)?)
+    let input = of_header(particles.reader().about());
+    if !params.waits_for(Dimension::DENSITY) {
+        return Ok(input);
+    }
+    let (density, of) = match (unit, input.mean) {
+        (MeanOf::Matter, Some(mean)) => (mean, DensityUnit::MeanMatter),
+        _ => {
+            let mean = mean_density(particles.reader(), mesh, session.comm, session.executor)?;
+            (mean, DensityUnit::MeanOfParticles)
         }
-        _ => DensityScale::Code,
     };
-    Ok(InputScale { density, ..of_header(about) })
+    Ok(ThresholdUnits { density, of, mass: 1.0 }.scale(input))
 }
 
 /// Which mean density is the unit of parameters.
@@ -61,11 +65,10 @@ pub(crate) enum MeanOf {
 
 /// The units of particles whose parameters are in code units.
 pub(crate) fn of_header(about: &ParticleHeader) -> InputScale {
-    let (mean, unit) = threshold_unit(about, f64::NAN);
     InputScale {
         units: about.units,
         cosmology: about.cosmology.clone(),
-        mean: (unit == DensityUnit::MeanMatter).then_some(mean),
+        mean: mean_matter(about),
         density: DensityScale::Code,
         mass: Some(1.0),
     }

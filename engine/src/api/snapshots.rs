@@ -14,7 +14,6 @@ use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
 use crate::phew::defaults;
 use crate::phew::params::FieldChoice;
-
 use crate::phew::run::{PhewOutcome, run, run_on_graph, run_on_particles};
 use crate::projection::{KeptForMaps, KeptLeaves};
 use inselberg_io::params::InputScale;
@@ -129,7 +128,7 @@ impl Clumps {
             peaks: Arc::new(peaks),
             patches: None,
             params: params.clone(),
-            scale,
+            scale: units.scale(scale),
             units,
             labels: ClumpLabels::default(),
             // An octree has no gaps; masked cells are not counted as such.

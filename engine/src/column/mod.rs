@@ -30,18 +30,18 @@ use strided::Strided;
 pub struct Column<'a> {
     /// The first number of each item.
     values: Strided<'a>,
-    parts: Option<Parts>,
+    parts: Option<ColumnParts>,
     order: Option<Order<'a>>,
 }
 
 /// Several numbers per item, at equal distances.
 #[derive(Debug, Clone, Copy)]
-struct Parts {
+struct ColumnParts {
     n: usize,
     stride: isize,
 }
 
-impl Parts {
+impl ColumnParts {
     /// The item and the part of number `i`.
     #[inline(always)]
     fn of(&self, i: usize) -> (usize, usize) {
@@ -174,7 +174,7 @@ impl<'a> Column<'a> {
             );
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
-        Ok(Self { parts: (n > 1).then_some(Parts { n, stride }), ..self })
+        Ok(Self { parts: (n > 1).then_some(ColumnParts { n, stride }), ..self })
     }
 
     /// The items of this column at the indices `order`, in that order. An item is one number, or all its

@@ -28,9 +28,14 @@ impl std::fmt::Display for DensityUnit {
 /// input states a cosmology and its units, else `of_particles`. Particles of some types, or of a zoom, have
 /// another mean than the matter.
 pub fn threshold_unit(about: &ParticleHeader, of_particles: f64) -> (f64, DensityUnit) {
-    let is_guess = about.assumed_units.iter().any(|name| name != "velocity");
-    match about.matter.map(|matter| matter.all).filter(|mean| !is_guess && mean.is_finite() && *mean > 0.0) {
+    match mean_matter(about) {
         Some(mean) => (mean, DensityUnit::MeanMatter),
         None => (of_particles, DensityUnit::MeanOfParticles),
     }
+}
+
+/// The mean density of all matter in code units, where the input states a cosmology and its units.
+pub fn mean_matter(about: &ParticleHeader) -> Option<f64> {
+    let is_guess = about.assumed_units.iter().any(|name| name != "velocity");
+    about.matter.map(|matter| matter.all).filter(|mean| !is_guess && mean.is_finite() && *mean > 0.0)
 }

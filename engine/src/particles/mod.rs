@@ -33,7 +33,7 @@ pub use bounds::Bounds;
 pub use box_error::BoxError;
 pub use columns::{Ids, MassRange, Masses};
 pub use density_unit::DensityUnit;
-pub(crate) use density_unit::threshold_unit;
+pub(crate) use density_unit::{mean_matter, threshold_unit};
 pub(crate) use in_box::{BoxParticles, BoxPlan, FurtherColumns, no_particles};
 pub use inselberg_io::particles::Positions;
 pub use member_type::{MemberType, family_of, source_types, text_of};

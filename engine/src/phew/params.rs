@@ -6,7 +6,7 @@ use crate::error::RunError;
 pub use crate::particles::DensityUnit;
 use crate::partition::Weights;
 use crate::phew::selection::Selection;
-use inselberg_io::params::{ParamError, assign};
+use inselberg_io::params::{DensityScale, InputScale, ParamError, assign};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
 pub use inselberg_kernels::phew::persistence::Persistence;
@@ -80,6 +80,17 @@ pub struct ThresholdUnits {
 impl ThresholdUnits {
     /// Code units.
     pub const CODE: Self = Self { density: 1.0, of: DensityUnit::Code, mass: 1.0 };
+
+    /// What values of such parameters are in the units of an input; `input` is that of parameters in code
+    /// units.
+    pub(crate) fn scale(self, input: InputScale) -> InputScale {
+        let (density, mean) = match self.of {
+            DensityUnit::Code => (DensityScale::Code, input.mean),
+            DensityUnit::MeanMatter => (DensityScale::MeanMatter, Some(self.density)),
+            DensityUnit::MeanOfParticles => (DensityScale::Mean(self.density), input.mean),
+        };
+        InputScale { density, mean, mass: Some(self.mass), ..input }
+    }
 }
 
 impl From<Cut> for Thresholds {

@@ -8,14 +8,14 @@ use crate::phew::from_peaks::structure_tables;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
-use crate::phew::params::{DensityUnit, OF_MEMBERS, Thresholds, set_persistence};
+use crate::phew::params::{DensityUnit, OF_MEMBERS, ThresholdUnits, Thresholds, set_persistence};
 use crate::phew::peaks::Peaks;
 use crate::phew::tables::{MIN_CELLS, RecutError, RecutHeader, SIGNIFICANCE_THRESHOLD, read_tree};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::units;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, RUN_ATTRIBUTES};
 use inselberg_io::params;
-use inselberg_io::params::{DensityScale, InputScale, Params};
+use inselberg_io::params::{InputScale, Params};
 use inselberg_kernels::phew::persistence::Persistence;
 
 params! {
@@ -140,20 +140,17 @@ pub(crate) fn cut_again(
     Ok((catalogue, found))
 }
 
-/// The units of the thresholds of a catalogue.
+/// What values of new thresholds are in the units of a catalogue.
 fn scale_of(stored: &Catalogue, header: &RecutHeader) -> InputScale {
-    let unit = match stored.attribute(THRESHOLD_UNIT) {
-        Some(Attribute::Text(name)) => name.as_str(),
-        _ => "",
+    let name = DensityUnit::MeanMatter.to_string();
+    let of = match (stored.attribute(THRESHOLD_UNIT), header.unit) {
+        (Some(Attribute::Text(unit)), _) if *unit == name => DensityUnit::MeanMatter,
+        (_, 1.0) => DensityUnit::Code,
+        _ => DensityUnit::MeanOfParticles,
     };
-    let is_matter = unit == DensityUnit::MeanMatter.to_string();
-    let density = match header.unit {
-        _ if is_matter => DensityScale::MeanMatter,
-        1.0 => DensityScale::Code,
-        mean => DensityScale::Mean(mean),
-    };
-    let (mean, mass) = (is_matter.then_some(header.unit), header.mass_unit);
-    InputScale { mean, density, mass, ..units::scale_of(&stored.attributes) }
+    let thresholds = ThresholdUnits { density: header.unit, of, mass: 1.0 };
+    let scale = thresholds.scale(units::scale_of(&stored.attributes));
+    InputScale { mass: header.mass_unit, ..scale }
 }
 
 /// The attributes of a catalogue after a cut at these thresholds that found `totals` clumps, haloes and

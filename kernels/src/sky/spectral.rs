@@ -12,11 +12,11 @@ pub(super) struct Spectral {
     pub axis: usize,
     /// From the unit of the cards to m/s, Hz or m.
     unit: f64,
-    quantity: Quantity,
+    quantity: SpectralQuantity,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Quantity {
+enum SpectralQuantity {
     /// A velocity, and which.
     Velocity(&'static str),
     /// A frequency, with that of the line at rest if it is known.
@@ -32,11 +32,11 @@ impl Spectral {
         for (axis, of) in cards.axes.iter().enumerate() {
             let Some(code) = of.kind.get(..4).map(|code| code.trim_end()) else { continue };
             let quantity = match code {
-                "VRAD" => Quantity::Velocity("radio velocity"),
-                "VOPT" => Quantity::Velocity("optical velocity"),
-                "VELO" => Quantity::Velocity("velocity"),
-                "FREQ" => Quantity::Frequency(positive(cards.rest_frequency)),
-                "WAVE" => Quantity::Wavelength(positive(cards.rest_wavelength)),
+                "VRAD" => SpectralQuantity::Velocity("radio velocity"),
+                "VOPT" => SpectralQuantity::Velocity("optical velocity"),
+                "VELO" => SpectralQuantity::Velocity("velocity"),
+                "FREQ" => SpectralQuantity::Frequency(positive(cards.rest_frequency)),
+                "WAVE" => SpectralQuantity::Wavelength(positive(cards.rest_wavelength)),
                 "FELO" | "ZOPT" | "AWAV" | "BETA" | "ENER" | "WAVN" => {
                     return Err(SkyError::Spectral(of.kind.clone()));
                 }
@@ -66,26 +66,28 @@ impl Spectral {
     pub fn value(&self, cards: f64) -> f64 {
         let x = cards * self.unit;
         match self.quantity {
-            Quantity::Velocity(_) => x / 1e3,
-            Quantity::Frequency(Some(rest)) => LIGHT * (1.0 - x / rest) / 1e3,
-            Quantity::Wavelength(Some(rest)) => LIGHT * (x / rest - 1.0) / 1e3,
-            Quantity::Frequency(None) | Quantity::Wavelength(None) => x,
+            SpectralQuantity::Velocity(_) => x / 1e3,
+            SpectralQuantity::Frequency(Some(rest)) => LIGHT * (1.0 - x / rest) / 1e3,
+            SpectralQuantity::Wavelength(Some(rest)) => LIGHT * (x / rest - 1.0) / 1e3,
+            SpectralQuantity::Frequency(None) | SpectralQuantity::Wavelength(None) => x,
         }
     }
 
     pub fn named(&self) -> WorldAxis {
         let (name, description) = match self.quantity {
-            Quantity::Velocity(which) => ("velocity", format!("{which} in km/s")),
-            Quantity::Frequency(Some(_)) => ("velocity", "radio velocity in km/s, from the frequency".into()),
-            Quantity::Wavelength(Some(_)) => {
+            SpectralQuantity::Velocity(which) => ("velocity", format!("{which} in km/s")),
+            SpectralQuantity::Frequency(Some(_)) => {
+                ("velocity", "radio velocity in km/s, from the frequency".into())
+            }
+            SpectralQuantity::Wavelength(Some(_)) => {
                 ("velocity", "optical velocity in km/s, from the wavelength".into())
             }
-            Quantity::Frequency(None) => ("frequency", "frequency in Hz".into()),
-            Quantity::Wavelength(None) => ("wavelength", "wavelength in metres".into()),
+            SpectralQuantity::Frequency(None) => ("frequency", "frequency in Hz".into()),
+            SpectralQuantity::Wavelength(None) => ("wavelength", "wavelength in metres".into()),
         };
         let unit = match self.quantity {
-            Quantity::Frequency(None) => "Hz",
-            Quantity::Wavelength(None) => "m",
+            SpectralQuantity::Frequency(None) => "Hz",
+            SpectralQuantity::Wavelength(None) => "m",
             _ => "km/s",
         };
         WorldAxis { name: name.into(), description, unit: unit.into() }
@@ -99,7 +101,7 @@ fn plain(unit: &str) -> String {
     unit.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-impl Quantity {
+impl SpectralQuantity {
     /// Metres, Hertz or metres per second in a unit; `None` for one that does not fit.
     fn unit(self, name: &str) -> Option<f64> {
         let name = &plain(name);

@@ -1,6 +1,7 @@
 //! Names of units in the files.
 
 use super::{Attribute, Dimension, TableColumn};
+use crate::Units;
 pub use crate::dimension::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
 use crate::params::InputScale;
 
@@ -64,8 +65,7 @@ pub fn cgs_factor(attributes: &[(String, Attribute)], dimension: Dimension) -> O
     let length = unit("unit_length", dimension.length != 0 || dimension.mass != 0)?;
     let density = unit("unit_density", dimension.mass != 0)?;
     let time = unit("unit_time", dimension.time != 0)?;
-    let (l, m, t) = (i32::from(dimension.length), i32::from(dimension.mass), i32::from(dimension.time));
-    Some(density.powi(m) * length.powi(l + 3 * m) * time.powi(t))
+    Some(Units { length, density, time }.cgs(dimension))
 }
 
 /// The units of a catalogue with these attributes, for parameters in code units.

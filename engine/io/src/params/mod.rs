@@ -184,11 +184,13 @@ pub trait Params {
     fn get(&self, key: &str) -> Option<String>;
 
     /// The values with units that wait for those of the input; `None` where no parameter takes such values.
+    #[doc(hidden)]
     fn quantities(&mut self) -> Option<&mut Quantities> {
         None
     }
 
     /// Whether a value with a unit waits whose parameter measures `dimension`.
+    #[doc(hidden)]
     fn waits_for(&self, dimension: Dimension) -> bool {
         let is_one = |about: &Parameter| about.measure.is_some_and(|measure| measure.dimension == dimension);
         let waits = |about: &Parameter| self.get(about.key).is_some_and(|text| has_units(&text));
@@ -199,6 +201,7 @@ pub trait Params {
     ///
     /// # Errors
     /// The first value that the input cannot convert, or that is out of range.
+    #[doc(hidden)]
     fn convert(&mut self, scale: &InputScale) -> Result<(), ParamError> {
         let given = self.quantities().map(std::mem::take).unwrap_or_default();
         let all = self.parameters();

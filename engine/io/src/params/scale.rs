@@ -168,7 +168,7 @@ impl InputScale {
     /// A physical unit in code units.
     fn code_value(&self, unit: PhysicalUnit) -> Result<f64, &'static str> {
         let code = self.units.ok_or(NO_UNITS)?;
-        let PhysicalUnit { cgs, dimension: Dimension { length, mass, time }, expansion, hubble } = unit;
+        let PhysicalUnit { cgs, dimension, expansion, hubble } = unit;
         let factor = match (expansion, hubble) {
             (0, 0) => 1.0,
             _ => {
@@ -176,10 +176,7 @@ impl InputScale {
                 cosmology.aexp.powi(expansion.into()) * (cosmology.h0 / 100.0).powi(hubble.into())
             }
         };
-        let of_code = code.density.powi(mass.into())
-            * code.length.powi(i32::from(length) + 3 * i32::from(mass))
-            * code.time.powi(time.into());
-        Ok(cgs * factor / of_code)
+        Ok(cgs * factor / code.cgs(dimension))
     }
 
     /// The unit of a parameter in code units.

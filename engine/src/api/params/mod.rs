@@ -21,9 +21,7 @@ pub use crate::phew::recut::NewThresholds;
 pub use crate::voids::NewVoidThresholds;
 pub use fof::{FofParams, Linking};
 pub use inselberg_io::FieldDefaults;
-pub use inselberg_io::params::{
-    Measure, ParamError, ParamKind, Parameter, Params, Quantity, QuantityUnit, Topic,
-};
+pub use inselberg_io::params::{Measure, ParamError, ParamKind, Parameter, Params, Topic};
 pub use particles::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 pub use phew::PhewParams;
 pub use trees::TreeParams;
