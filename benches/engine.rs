@@ -1,11 +1,11 @@
-//! What the task engine reaches on whole fields, from paired runs:
+//! The efficiency of the task engine on whole fields, from paired runs:
 //!
 //!     cargo bench --bench engine -- [test cells, 2e6] [most workers, 2] [repeats, 9] [delay in ms, 5]
 //!
 //! - ascent and saddles on 1, 2, 4 ... workers, one after the other within each repeat: the median of the
 //!   ratios is the parallel efficiency, with the least and the greatest;
 //! - the share of the workers' time in which they had nothing to do;
-//! - on two ranks whose messages take so long each: the time of labels and saddles where the workers go on
+//! - on two ranks whose messages take the delay each: the time of labels and saddles where the workers go on
 //!   while the rank waits, and where they do not; and how much of the waiting is covered by their tasks.
 
 mod common;
@@ -37,7 +37,7 @@ fn main() {
     hiding(&snapshot, repeats.div_ceil(3), Duration::from_secs_f64(number(3, 5.0) / 1e3));
 }
 
-/// Seconds of ascent and of saddles on so many workers, and their idle share.
+/// Seconds of ascent and of saddles on `n_workers` threads, and their idle share.
 fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
     let (mesh, found) = (&field.mesh, test_cells::find(field, THRESHOLD));
     let recorder = Recorder::new(None);
@@ -66,7 +66,7 @@ fn efficiency(snapshot: &SynthField, most: usize, repeats: usize) {
     let mut ran: Vec<Vec<[f64; 3]>> = vec![Vec::new(); pools.len()];
     for _ in 0..repeats {
         for (n, ran) in pools.iter().zip(&mut ran) {
-            // What is a plain parallel loop has as many threads.
+            // Plain parallel loops have the same number of threads.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(*n).build().expect("a thread pool");
             ran.push(pool.install(|| stages(&field, *n)));
         }

@@ -5,7 +5,7 @@
 //! Without a file the particles are those of `inselberg synth particles`. The linking length is 0.2 mean
 //! distances, groups have 20 members at least, the box is periodic. The clock runs from the particles in
 //! memory, which are used up, to the group of each and the table of groups. CPU seconds are those of all
-//! threads: on a shared machine they tell more.
+//! threads: on a shared machine they are more reliable.
 
 mod common;
 

@@ -2,8 +2,8 @@
 //!
 //!     cargo bench --bench on_the_fly -- [test cells, 2e6] [threads, 2] [calls, 20]
 //!
-//! The mesh stays and the densities of all cells change by up to a percent from call to call, so that some
-//! cells become test cells and others cease to be. Two ways by turns: the library's façade on the octs of a
+//! The mesh stays, and the densities of all cells change by up to a percent from call to call. So some cells
+//! become test cells and others cease to be. Two ways alternate: the library's façade on the octs of a
 //! program, and its steps called one by one on a mesh that is ready. For each call its time from densities to
 //! tables, that of the labels of all cells, and the memory that the process holds after it; then the first
 //! call against the median of the others, and the façade against the steps.

@@ -1,9 +1,9 @@
-//! Every stage by itself and the whole, in test cells a second.
+//! Every stage by itself and the whole run, in test cells per second.
 //!
 //!     cargo bench --bench phew
 //!     INSELBERG_BENCH_LARGE=1 cargo bench --bench phew -- whole     # also 2e7 test cells
 //!
-//! Each stage is given what the stages before it left; RAYON_NUM_THREADS chooses the threads.
+//! Each stage gets the results of the stages before it; RAYON_NUM_THREADS chooses the threads.
 
 mod common;
 

@@ -4,8 +4,8 @@
 //!     mpirun --oversubscribe -n 8 target/release/deps/spanning-* [particles] [members | so | spheres] [whole]
 //!
 //! The group is a Hernquist sphere; the other particles are spread over the box. Each rank reads its share.
-//! Printed are the peak of memory of each process, as Linux counts it, the particles that are bound, and the
-//! seconds of all. `members` (the default) finds all properties of bound particles and lists these; `so`
+//! The bench prints the peak memory of each process, as Linux counts it, the number of bound particles, and
+//! the seconds of all. `members` (the default) finds all properties of bound particles and lists these; `so`
 //! finds spheres of given mean density as well; `spheres` finds only these, and nothing is unbound. With
 //! `whole` every group and its spheres are on one rank.
 

@@ -4,9 +4,9 @@
 //!     mpirun --oversubscribe -n 8 target/release/deps/spanning_ramses-* OUTPUT [copies] [whole]
 //!
 //! OUTPUT is an output of RAMSES with `rho` in its files of gravity: `ramses_32/output_00002` of
-//! tests/fixtures/ramses_32.tar.xz. Each of its particles counts as many, at places and velocities about its
-//! own. Printed are the peak of memory of each process, as Linux counts it, the particles of the largest halo
-//! and of all, and the seconds. With `whole` every halo is on one rank.
+//! tests/fixtures/ramses_32.tar.xz. Each of its particles is copied, with places and velocities around its
+//! own. The bench prints the peak memory of each process, as Linux counts it, the particles of the largest
+//! halo and of all, and the seconds. With `whole` every halo is on one rank.
 
 #[path = "common/memory.rs"]
 mod memory;
@@ -24,7 +24,7 @@ use inselberg_io::{FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snaps
 use memory::memory;
 use std::path::Path;
 
-/// An output with as many particles for each of its own.
+/// An output with several particles for each of its own.
 struct ManyParticles {
     output: Box<dyn Snapshot>,
     copies: u64,

@@ -1,4 +1,4 @@
-//! The task engine beside rayon: the price of a task, and the same kernels on the same data.
+//! The task engine compared with rayon: the price of a task, and the same kernels on the same data.
 //!
 //!     cargo bench --bench tasks
 //!
@@ -83,8 +83,7 @@ fn overhead(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Ascent and saddles of a field, by tasks that are about equal, and by tasks of which the last holds half
-/// of all cells.
+/// Ascent and saddles of a field, by about equal tasks, and by tasks of which the last has half of all cells.
 fn stages(criterion: &mut Criterion) {
     let snapshot = synthetic(2e6);
     let field = AmrField::from_octs(domain(&snapshot), collect(&snapshot)).expect("a mesh");

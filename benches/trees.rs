@@ -4,8 +4,8 @@
 //!
 //! Catalogues are made first, in files. Objects have 20 to 20000 members, more small than large ones; in each
 //! output one object in 50 is missing, one member in 100 is bound to nothing, and the order of energies
-//! changes. Printed are the seconds of each stage on rank 0, members per second and thread, and the memory of
-//! the process, as Linux counts it:
+//! changes. The bench prints the seconds of each stage on rank 0, members per second and thread, and the
+//! memory of the process, as Linux counts it:
 //!
 //! - what is kept after the last output: the tree, which grows by each output, and the members of that
 //!   output, 16 bytes each;
@@ -110,7 +110,7 @@ fn reset_memory() -> Option<u64> {
     memory("VmRSS:")
 }
 
-/// A number from a seed: any is as good as another.
+/// A pseudo-random number from a seed.
 fn mixed(seed: u64) -> u64 {
     let x = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 5

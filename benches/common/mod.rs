@@ -1,4 +1,4 @@
-//! What the benches share: the synthetic field in memory, and how it is cut.
+//! Shared by the benches: the synthetic field in memory, and its thresholds.
 #![allow(dead_code, reason = "each bench uses its part")]
 
 use inselberg::field::{AmrField, LevelOcts};

@@ -8,7 +8,7 @@
 //! | `cube` | lognormal turbulence on a uniform grid | octs of one depth |
 //! | `turbulence` | the same, refined where cells have much mass | octs, graded |
 //!
-//! No two cells of a field have the same density, save by chance.
+//! Two cells of a field have the same density only by chance.
 
 mod particles;
 mod ramses;
@@ -42,8 +42,8 @@ pub enum BenchCells {
 }
 
 impl BenchField {
-    /// The field of this name with about `size` test cells; of `particles`, from `size` particles. `None` for
-    /// other names.
+    /// The field of this name with about `size` test cells; the field `particles` is made from `size`
+    /// particles. `None` for other names.
     pub fn new(name: &str, size: f64) -> Option<Self> {
         Some(match name {
             "synthetic" => {

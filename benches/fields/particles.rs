@@ -14,7 +14,7 @@ use inselberg_kernels::phew::persistence::Persistence;
 const DENSITY: f64 = 80.0;
 const SADDLE: f64 = 200.0;
 
-/// The mesh that `size` particles make. They take 12 bytes each in a file for a moment.
+/// The mesh made from `size` particles. For a short time they take 12 bytes each in a file.
 pub fn mesh(size: f64) -> BenchField {
     let particles = ParticleBox::new(ParticleParams { number: size as u64, seed: 1 });
     let folder = tempfile::tempdir().expect("a temporary folder");

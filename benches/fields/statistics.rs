@@ -4,7 +4,7 @@ use inselberg::field::{AmrField, test_cells};
 use inselberg_kernels::mesh::Mesh;
 use std::fmt;
 
-/// One in so many test cells is looked at for its neighbours.
+/// Neighbours are counted for one test cell in this number.
 const SAMPLE: usize = 64;
 
 /// Shares and means of a segmented field.
@@ -26,7 +26,7 @@ pub struct FieldStatistics {
 }
 
 impl FieldStatistics {
-    /// Of a field with so many test cells, peaks and clumps.
+    /// The statistics of a field with these numbers of test cells, peaks and clumps.
     pub fn new(field: &AmrField, threshold: f64, [n_tests, n_peaks, n_clumps]: [usize; 3]) -> Self {
         let mesh = &field.mesh;
         let is_full = |s: &&inselberg_kernels::mesh::SuperBrick| {

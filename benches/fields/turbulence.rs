@@ -14,12 +14,12 @@ use std::collections::HashSet;
 
 /// The width of the distribution of the logarithm.
 const WIDTH: f64 = 1.5;
-/// Denser than this is a fifth of the volume.
+/// A fifth of the volume is denser than this.
 const DENSITY: f64 = 3.53;
 const CUT: Cut = Cut { density: DENSITY, persistence: Persistence::Ratio(1.1), saddle: Some(20.0) };
 /// The first octave.
 const FIRST: u32 = 2;
-/// Levels that the refined field has beside its coarsest.
+/// Levels of the refined field in addition to its coarsest.
 const DEEPER: u8 = 4;
 /// A leaf of the coarsest level above this density is refined, one of the next above eight times that, and so
 /// on.

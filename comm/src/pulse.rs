@@ -17,7 +17,7 @@ impl Pulse {
     }
 
     /// Number of beats so far.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -46,7 +46,7 @@ class CellOptions(PhewOptions, BoxOptions):
 
 
 class _Later(NamedTuple):
-    """A source that is made within a call, so that all ranks hear of a failure."""
+    """A source that is made within a call, so that a failure reaches all ranks."""
 
     make: Callable[[], Cells]
 
@@ -55,8 +55,8 @@ class Engine:
     """Threads and the mesh of the last cells, for many calls. ``threads=None``: as many as this process may use.
 
     With ``comm``, a communicator of mpi4py, the engine is one rank of several. It works on a duplicate of the communicator.
-    Each call is then collective: all ranks make it, in the same order, each with its own cells or particles. It ends by a
-    result on all ranks, or by an exception on all.
+    Each call is then collective: all ranks make it, in the same order, each with its own cells or particles.
+    It ends with a result on all ranks, or with an exception on all.
     """
 
     def __init__(self, threads: Optional[int] = None, *, comm: Any = None) -> None:
@@ -78,7 +78,7 @@ class Engine:
         progress: Any = None,
         **options: Unpack[PhewOptions],
     ) -> ClumpCatalogue:
-        """PHEW on cells, an output, or the mesh that particles make. Parameters as in :func:`phew`."""
+        """PHEW on cells, an output, or the mesh made from particles. Parameters as in :func:`phew`."""
         arrays = dict(velocity=velocity, mass_density=mass_density)
         given = texts(PhewOptions, options)
         sources = []
@@ -141,7 +141,8 @@ class Engine:
         return MergerTree(self._run(lambda: _native.Request.tree(given)), self._run)
 
     def agree(self, make: Callable[[], _Made], /) -> _Made:
-        """Over ranks collective: what ``make`` returns on this rank. If it raises on one rank, all ranks raise that.
+        """Over ranks collective: what ``make`` returns on this rank. If it raises an exception on one rank,
+        all ranks raise it.
 
         For work of one rank that can fail before a call, such as ``engine.agree(lambda: Cells.leaves(levels, positions))``.
         """
@@ -252,9 +253,10 @@ def _check_threads(wanted: Optional[int], kept: Optional[int]) -> None:
 def open(  # noqa: A001
     path: Union[str, "os.PathLike[str]"], *, comm: Any = None, **options: Unpack[CellsOptions]
 ) -> Snapshot:
-    """An output with cells, by its headers. :func:`phew` reads the rest.
+    """An output with cells. Only its headers are read; :func:`phew` reads the rest.
 
-    Options are values for what the input leaves open, such as ``periodic="xyz"``: docs/parameters.md lists them.
+    Options are values that the input does not state, such as ``periodic="xyz"``: docs/parameters.md lists
+    them.
     With ``comm`` collective over a communicator of mpi4py: its first rank reads the headers for all.
     """
     engine = Engine(1) if comm is None else _engine(None, comm)
@@ -268,7 +270,8 @@ def open_particles(
 ) -> Particles:
     """Particles in the files of one input, by their headers: SWIFT, Gadget, RAMSES, or a plain array.
 
-    Options are values for what the input leaves open, such as ``unit_length=3.085678e24``: docs/parameters.md lists them.
+    Options are values that the input does not state, such as ``unit_length=3.085678e24``: docs/parameters.md
+    lists them.
     ``comm`` as in :func:`open`.
     """
     given = texts(ParticlesOptions, options)
@@ -286,7 +289,7 @@ def phew(
     comm: Any = None,
     **options: Unpack[PhewOptions],
 ) -> ClumpCatalogue:
-    """Clumps and haloes of an output, of cells with a field, or of the mesh that particles make.
+    """Clumps and haloes of an output, of cells with a field, or of the mesh made from particles.
 
     ``field`` is the name of a field of an output (by default the one that the command takes), or one number per cell.
     Options are those of :func:`phew_cells`, and for outputs with particles:
@@ -294,7 +297,8 @@ def phew(
     ``with_particles``
         The catalogue lists every particle.
     ``unbind``
-        The clumps have the properties of the particles and gas cells that gravity holds. ``"spherical"`` instead of ``True``: faster, by
+        The clumps have the properties of their gravitationally bound particles and gas cells. ``"spherical"``
+        instead of ``True``: faster, by
         potentials of shells. ``"ramses"``: by RAMSES's own rules, with ``compat="ramses"``.
     ``properties``
         ``"basic"``, ``"bound"``, ``"so"``, ``"all"``, ``"gas"``, or several of them with commas, as for the command. All but ``"gas"``
@@ -352,9 +356,9 @@ def phew_cells(
     ``compat``
         ``"paper"`` or ``"ramses"``.
     ``velocity``, ``mass_density``
-        Velocities for mean velocities of clumps; a mass density where ``field`` is something else.
+        Velocities for mean velocities of clumps; a mass density if ``field`` is something else.
     ``name``
-        What the catalogue calls the field.
+        The name of the field in the catalogue.
     ``with_cells``
         The catalogue lists every leaf.
     ``threads``

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Member(Row):
-    """A row that knows its catalogue."""
+    """A row of a catalogue."""
 
     #: The column of the identifiers.
     _identifiers = "id"
@@ -180,8 +180,8 @@ class Catalogue:
         """Writes the properties of bound particles and spheres in the layout of SOAP, which swiftsimio reads.
 
         ``path`` is a file ``.hdf5``, or a folder if it has no ending. After a call with ``with_members=True`` a folder also gets
-        the memberships of the particles in the order of ``particles``, those that the call ran on, where these are a
-        snapshot by types. As ``--soap`` of the command. Over ranks collective.
+        the memberships of the particles in the order of ``particles``, those that the call ran on, if these
+        are a snapshot by types. As ``--soap`` of the command. Over ranks collective.
         """
         self._native.write_soap(os.fspath(path), None if particles is None else particles._native)
 
@@ -202,13 +202,13 @@ class Catalogue:
         return type(self)(native, self._has_items, call=self)
 
     def _of_call(self, name: str, *arguments: Any) -> Any:
-        """What only the result of a call knows."""
+        """The result of the call, which a catalogue from a file lacks."""
         if not hasattr(self._of, name):
             raise InvalidArgumentError(f"a catalogue from a file has no {name}; expected the result of a call")
         return getattr(self._of, name)(*arguments)
 
     def _check_all_rows(self, what: str) -> None:
-        """Refuses what the rows of one rank cannot answer."""
+        """Refuses a question that needs the rows of all ranks."""
         rank, n_ranks = self._place
         if n_ranks > 1:
             message = f"{what} from the rows of rank {rank} of {n_ranks}; expected all rows, from gather() or allgather()"

@@ -1,4 +1,4 @@
-"""Keywords as the native half takes them: texts by key. The library declares keys, defaults and ranges."""
+"""Keywords in the form of the native half: texts by key. The library declares keys, defaults and ranges."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def texts(kind: Type[Any], given: Mapping[str, Any]) -> Dict[str, str]:
 def split(kinds: Iterable[Type[Any]], given: Mapping[str, Any]) -> Tuple[Dict[str, str], ...]:
     """The given keywords by the sets of parameters that have them.
 
-    Raises InvalidArgumentError for a keyword that none has.
+    Raises InvalidArgumentError for an unknown keyword.
     """
     kinds = list(kinds)
     sets = [(kind.__annotations__, _OLDER.get(kind.__name__[: -len("Options")], {})) for kind in kinds]

@@ -291,7 +291,7 @@ class CellsOptions(TypedDict, total=False):
     #: Density parameter of radiation, where the snapshot does not state it.
     omega_r: Optional[float]
 
-    #: Density parameter of massive neutrinos beside matter, where the snapshot does not state it.
+    #: Density parameter of massive neutrinos, where the snapshot does not state it.
     omega_nu: Optional[float]
 
 
@@ -325,5 +325,5 @@ class ParticlesOptions(TypedDict, total=False):
     #: Density parameter of radiation, where the snapshot does not state it.
     omega_r: Optional[float]
 
-    #: Density parameter of massive neutrinos beside matter, where the snapshot does not state it.
+    #: Density parameter of massive neutrinos, where the snapshot does not state it.
     omega_nu: Optional[float]

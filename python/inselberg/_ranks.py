@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional
 from . import _native
 from ._errors import CommunicationError, InvalidArgumentError
 
-#: How long the end of Python waits for calls that were left by an interrupt, in seconds.
+#: How long Python waits at its end for calls that an interrupt has left, in seconds.
 _LAST_CALLS = 10.0
 
 #: The attribute of a communicator that has its engine.
@@ -16,14 +16,14 @@ _keys: Dict[str, int] = {}
 
 
 class Place(NamedTuple):
-    """A rank of how many."""
+    """A rank, and the number of ranks."""
 
     rank: int
     n_ranks: int
 
 
 def place(comm: Any) -> Place:
-    """That of this process in a communicator; alone without one."""
+    """The rank of this process in a communicator; rank 0 of 1 without one."""
     return Place(0, 1) if comm is None else Place(comm.rank, comm.size)
 
 

@@ -1,4 +1,4 @@
-"""What PHEW and friends-of-friends work on: cells in memory, and outputs on disk."""
+"""Inputs of PHEW and friends-of-friends: cells in memory, and outputs on disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Units(NamedTuple):
 class Cosmology(NamedTuple):
     """Expansion factor, Hubble constant in km/s/Mpc, density parameters, and w0 and wa of dark energy.
 
-    Massive neutrinos, ``omega_nu``, are beside ``omega_m``.
+    Massive neutrinos, ``omega_nu``, are not part of ``omega_m``.
     """
 
     aexp: float
@@ -43,7 +43,7 @@ class Cosmology(NamedTuple):
 
 
 class BoxOptions(TypedDict, total=False):
-    """Keywords that say what box cells are in."""
+    """Keywords for the box of the cells."""
 
     box: float
     coarse: Sequence[int]
@@ -56,8 +56,8 @@ class BoxOptions(TypedDict, total=False):
 class Cells:
     """The cells of a program: levels and integer positions, in any order. Immutable.
 
-    ``Cells.leaves``, ``Cells.octs`` and ``Cells.grid`` make them. An :class:`Engine` keeps the mesh of the last cells, so
-    that the next step on the same cells costs no new mesh.
+    ``Cells.leaves``, ``Cells.octs`` and ``Cells.grid`` make them. An :class:`Engine` keeps the mesh of the
+    last cells, so that the next step on the same cells needs no new mesh.
     """
 
     def __init__(self, native: Any, shape: Optional[Tuple[int, ...]] = None) -> None:
@@ -103,8 +103,9 @@ class Cells:
     ) -> "Cells":
         """Octs of 2x2x2 cells, as RAMSES keeps them: those of a whole octree.
 
-        Of each oct the level of its cells, its position on the grid of the level above, and a mask of its split cells: bit
-        c for the cell at ``2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1)``. Values and labels have eight entries per oct.
+        Each oct has the level of its cells, its position on the grid of the level above, and a mask of its
+        split cells: bit c for the cell at ``2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1)``. Values and
+        labels have eight entries per oct.
         """
         about_box = geometry(box, coarse, periodic, time, units, cosmology)
         return cls(_native.Cells.octs(array(levels), vectors(positions), array(splits), about_box, threads))

@@ -13,8 +13,9 @@ from ._sources import array, geometry, vectors
 class MergerTree:
     """A merger tree that grows output by output (:func:`trees`). Outputs are added in the order of time.
 
-    Adding an output and saving are collective over the ranks of the engine. After an exception the tree is as before. Ctrl-C may
-    come too late to keep an output out: ``n_outputs`` counts those of the tree.
+    Adding an output and saving are collective over the ranks of the engine. After an exception the tree is as
+    before. Ctrl-C may come too late to prevent that an output is added: ``n_outputs`` counts those of the
+    tree.
     """
 
     def __init__(self, native: Any, run: Callable[..., Any]) -> None:
@@ -26,7 +27,8 @@ class MergerTree:
         self._run(lambda: _native.Request.tree_add(self._native, number, found._of), progress)
 
     def add_files(self, *paths: Union[str, "os.PathLike[str]"], progress: Any = False) -> None:
-        """Adds two catalogues with members or more, in files. They are sorted by what they say of their time."""
+        """Adds two catalogues with members or more, in files. They are sorted by the times that they
+        state."""
         names = [os.fspath(path) for path in paths]
         self._run(lambda: _native.Request.tree_add_files(self._native, names), progress)
 

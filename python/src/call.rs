@@ -5,13 +5,13 @@
 //!   call's thread            └─ turn ── work on the threads of the engine ──────────┘
 //! ```
 //!
-//! Ctrl-C asks the call to end, which it does at the begin of its next stage. If that takes longer than
-//! [`GRACE`], Python goes on and the call ends behind it. It keeps its arrays alive until then. Calls of one
-//! engine take turns.
+//! Ctrl-C asks the call to end, which it does at the beginning of its next stage. If that takes longer than
+//! [`GRACE`], Python goes on and the call ends in the background. The call keeps its arrays alive until then.
+//! Calls of one engine take turns.
 //!
-//! Over ranks a call ends on all ranks by a value, or on all by an exception. So each rank decides at the end
-//! whether it was interrupted, and the ranks agree ([`Call::decide`]). From then on Python's thread looks for
-//! no signals; one that comes later interrupts what follows the call:
+//! Over ranks a call ends with a value on all ranks, or with an exception on all. So each rank decides at the
+//! end whether it was interrupted, and the ranks agree ([`Call::decide`]). From then on Python's thread looks
+//! for no signals. A later signal interrupts what follows the call:
 //!
 //! ```text
 //!   rank 0   work ── decide: no  ──┐         ┌── a signal waits ── the value, then KeyboardInterrupt
@@ -36,8 +36,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Calls over ranks that run in this process, also those that Python no longer waits for.
 static OVER_RANKS: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 
-/// Waits until no call over ranks runs, but not longer than so many seconds: MPI must not end under a call.
-/// Whether none runs.
+/// Waits until no call over ranks runs, but at most `seconds`: MPI must not end during a call. Returns
+/// whether none runs.
 #[pyfunction]
 pub fn wait_for_ranks(py: Python<'_>, seconds: f64) -> bool {
     let until = Instant::now() + Duration::from_secs_f64(seconds);
@@ -48,7 +48,7 @@ pub fn wait_for_ranks(py: Python<'_>, seconds: f64) -> bool {
     })
 }
 
-/// A call over ranks that runs.
+/// A running call over ranks.
 struct RunningOverRanks;
 
 impl RunningOverRanks {
@@ -107,8 +107,8 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Over ranks. `is_multiple`: MPI takes calls from several threads at once. Otherwise Python waits for
-    /// the end of every call.
+    /// For an engine over ranks. `is_multiple`: MPI takes calls from several threads at once. If not, Python
+    /// waits for the end of every call.
     pub fn over_ranks(is_multiple: bool) -> Self {
         Self { over_ranks: Some(is_multiple), ..Self::default() }
     }
@@ -124,8 +124,8 @@ impl Calls {
         if call.is_cancelled.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Does `work` on a thread of its own, without the interpreter lock. `report`, if any, is called with
-    /// stage, done and work now and then.
+    /// Does `work` on a new thread, without the interpreter lock. `report`, if any, is called now and then
+    /// with the stage, the work done and all work.
     ///
     /// Raises what a signal handler raises, and the exception of an error.
     pub fn run<T: Send + 'static>(
@@ -174,8 +174,8 @@ impl Calls {
         }
     }
 
-    /// `None` if the call was cancelled before its turn. Over ranks the other ranks wait for it, so that it
-    /// is made.
+    /// `None` if the call was cancelled before its turn. Over ranks a cancelled call is made nevertheless,
+    /// because the other ranks wait for it.
     fn take_turn<T>(&self, call: Arc<Call>, work: impl FnOnce(&Call) -> T) -> Option<T> {
         let _turn = self.turn.lock();
         if call.is_cancelled.load(Relaxed) && !self.is_over_ranks() {

@@ -8,8 +8,7 @@ use inselberg::{Cells, Error, Geometry};
 use pyo3::prelude::*;
 use std::sync::{Arc, OnceLock};
 
-/// Threads of its own for work outside an engine, such as checking cells. As many as the process may use by
-/// default.
+/// Threads for work outside an engine, such as checking cells. By default as many as the process may use.
 pub fn on_threads<T: Send>(
     n: Option<usize>,
     work: impl FnOnce() -> Result<T, Error> + Send,
@@ -17,7 +16,7 @@ pub fn on_threads<T: Send>(
     // 0 stands for the default. An engine refuses 0 threads.
     match rayon::ThreadPoolBuilder::new().num_threads(n.unwrap_or(0)).build() {
         Ok(threads) => threads.install(work),
-        // A system without threads left: the calling one will do.
+        // The system has no threads left: the calling one does the work.
         Err(_) => work(),
     }
 }
@@ -55,7 +54,7 @@ impl CellValues {
     }
 }
 
-/// The cells of a program: which levels and positions. Immutable.
+/// The cells of a program: their levels and positions. Immutable.
 #[pyclass(frozen, name = "Cells", module = "inselberg._native")]
 pub struct NativeCells {
     pub cells: Cells,

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// An engine and its calls. Results keep it to be written, gathered and cut again.
+/// An engine and its calls. Results keep it, so that they can be written, gathered and cut again.
 pub struct SharedEngine {
     /// `None` once it is closed.
     engine: Mutex<Option<Engine>>,
@@ -18,7 +18,7 @@ pub struct SharedEngine {
 }
 
 impl SharedEngine {
-    /// Makes a call. Over ranks collective: it ends by a value on all ranks, or by an exception on all.
+    /// Makes a call. Over ranks collective: it ends with a value on all ranks, or with an exception on all.
     ///
     /// Raises what a signal handler raises, and the exception of an error.
     pub fn run<T: Send + 'static>(
@@ -49,8 +49,8 @@ impl SharedEngine {
         })
     }
 
-    /// As [`Self::run`], with what this rank has made for it. An exception there is one of all ranks; an
-    /// interrupt is that of this rank alone.
+    /// As [`Self::run`], with what this rank has prepared for it. If that raised an exception, all ranks
+    /// raise one. An interrupt is raised by this rank alone.
     fn agreed<M: Send + 'static, T: Send + 'static>(
         self: &Arc<Self>,
         py: Python<'_>,
@@ -108,8 +108,7 @@ impl NativeEngine {
         Ok(Self(Arc::new(SharedEngine { engine: Mutex::new(Some(engine)), calls })))
     }
 
-    /// Over ranks collective: does what the request says that `make` returns. Signals of the whole way are
-    /// those of the call.
+    /// Over ranks collective: runs the request that `make` returns. Signals during both interrupt the call.
     #[pyo3(signature = (make, report=None))]
     fn run<'py>(
         &self,
@@ -122,7 +121,7 @@ impl NativeEngine {
         found.into_python(py, &self.0)
     }
 
-    /// Over ranks collective: what `make` returns. If it raises on a rank, all ranks raise that.
+    /// Over ranks collective: what `make` returns. If it raises an exception on a rank, all ranks raise it.
     fn agree<'py>(&self, py: Python<'py>, make: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let made = make.call0();
         let result = made.as_ref().map(|_| ()).map_err(|error| error.clone_ref(py));

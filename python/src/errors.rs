@@ -1,4 +1,4 @@
-//! Errors of the library as Python exceptions: a class per kind, with the same one line.
+//! Errors of the library as Python exceptions: a class per kind, with the same message.
 //!
 //! The classes are Python code, in `inselberg/_errors.py`.
 
@@ -45,7 +45,7 @@ const CLASSES: [(ErrorKind, &str); 10] = [
     (ErrorKind::Internal, "InternalError"),
 ];
 
-/// An exception of this rank as a failure that other ranks are told of. An interrupt cancels their call.
+/// An exception of this rank as a failure that is sent to the other ranks. An interrupt cancels their call.
 pub fn failure(py: Python<'_>, error: &PyErr) -> Error {
     let class = error.get_type(py).name().map_or_else(|_| "an exception".into(), |name| name.to_string());
     let text = error.value(py).to_string();

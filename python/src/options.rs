@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Values of parameters as texts, by key.
 pub type GivenTexts = BTreeMap<String, String>;
 
-/// Parameters with what is given of them.
+/// Parameters, and which of them are given.
 pub fn filled<P: Params>(mut params: P, given: &GivenTexts) -> Result<P, Error> {
     let given: Vec<(&str, &str)> = given.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     params.set_all(&given)?;

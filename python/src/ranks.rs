@@ -18,7 +18,7 @@ pub fn guest_of(handle: i32) -> Result<EngineBuilder, Error> {
     Ok(inselberg::Engine::builder().rank(inselberg::Comm::guest(host).recover_timeout(PATIENCE)))
 }
 
-/// Without the feature there is none.
+/// Without the feature `mpi` there is no such engine.
 #[cfg(not(feature = "mpi"))]
 pub fn guest_of(_: i32) -> Result<EngineBuilder, Error> {
     Err(Error::new(

@@ -1,4 +1,4 @@
-//! What an engine is to do: arguments that have been checked, on this rank alone. Making a request is local;
+//! What an engine has to do: arguments that were checked, on this rank alone. Making a request is local;
 //! running it is the call.
 
 use crate::arrays::{NumPyArray, Scalars, Vectors};
@@ -120,7 +120,7 @@ impl NativeRequest {
         }))
     }
 
-    /// PHEW on the mesh that particles of an output make.
+    /// PHEW on a mesh made from the particles of an output.
     #[staticmethod]
     fn phew_particles(
         py: Python<'_>,
@@ -136,7 +136,7 @@ impl NativeRequest {
         }))
     }
 
-    /// PHEW on the graph of particles of an output.
+    /// PHEW on the graph of the particles of an output.
     #[staticmethod]
     fn phew_graph(
         py: Python<'_>,

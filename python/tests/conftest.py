@@ -56,7 +56,8 @@ def same_tables(first, second):
 
 
 def same_files(first, second, but=()):
-    """Whether two HDF5 files have the same groups, datasets and attributes. Attributes of a run tell when and where it was; those
+    """Whether two HDF5 files have the same groups, datasets and attributes. Attributes of a run say when and
+    where it was; those
     of `but` may differ too."""
     import h5py
 

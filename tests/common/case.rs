@@ -1,4 +1,4 @@
-//! What is run on the bundled and the synthetic outputs.
+//! Runs on the bundled and the synthetic outputs.
 
 use inselberg::partition::Weights;
 use inselberg::phew::Rules;
@@ -16,14 +16,14 @@ pub struct Case {
     pub thresholds: [f64; 3],
 }
 
-/// Of an output without gas.
+/// For an output without gas.
 pub const DARK: Case = Case { field: "rho", thresholds: [40.0, 3.0, 200.0] };
-/// Of one with gas.
+/// For one with gas.
 pub const GAS: Case = Case { field: "density", thresholds: [2.0, 3.0, 200.0] };
-/// Of a synthetic field.
+/// For a synthetic field.
 pub const SYNTH: Case = Case { field: "density", thresholds: [80.0, 1.05, 200.0] };
 
-/// All that a catalogue may hold.
+/// Everything that a catalogue may hold.
 pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
     let [density, relevance, saddle] = case.thresholds;
     PhewConfig {

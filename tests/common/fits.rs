@@ -28,7 +28,7 @@ impl FitsFile {
         self
     }
 
-    /// Adds an image of these sizes. `further` cards come after those of its shape.
+    /// Adds an image of this size. The cards in `further` come after those of its shape.
     pub fn image(self, bits: i64, sizes: &[usize], further: &[&str], data: &[u8]) -> Self {
         let axes: Vec<String> = (1..).zip(sizes).map(|(axis, n)| format!("NAXIS{axis} = {n}")).collect();
         let (bits, n) = (format!("BITPIX = {bits}"), format!("NAXIS = {}", sizes.len()));
@@ -42,7 +42,7 @@ impl FitsFile {
     }
 }
 
-/// Numbers as `BITPIX` wants them.
+/// Numbers of the type that `BITPIX` names.
 pub fn encoded(bits: i64, numbers: impl Iterator<Item = f64>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for x in numbers {

@@ -102,7 +102,7 @@ pub fn write(folder: &Path, kinds: &[(usize, &Kind)], style: &Style) -> Vec<Path
     paths
 }
 
-/// Changes a file that is there.
+/// Changes an existing file.
 pub fn edit(path: &Path, change: impl FnOnce(&File) -> hdf5::Result<()>) {
     apart(path, |beside| {
         fs::copy(path, beside).expect("copied");
@@ -112,8 +112,8 @@ pub fn edit(path: &Path, change: impl FnOnce(&File) -> hdf5::Result<()>) {
     });
 }
 
-/// Lets `make` write a file beside `path` and copies that to it. A program that another test starts meanwhile
-/// inherits what is open here, with its lock: nothing that is read later must be that file.
+/// Lets `make` write a file next to `path` and copies it to `path`. A program that another test starts
+/// meanwhile inherits the open file with its lock, so the file that is read later must be another one.
 fn apart(path: &Path, make: impl FnOnce(&Path) -> hdf5::Result<()>) {
     let folder = tempfile::tempdir().expect("a folder");
     let beside = folder.path().join("file.hdf5");
@@ -144,7 +144,7 @@ fn write_file(path: &Path, file: usize, kinds: &[(usize, &Kind)], style: &Style)
         header.new_attr::<f64>().create("BoxSize")?.write_scalar(&side())?;
     }
     header.new_attr::<i32>().create("NumFilesPerSnapshot")?.write_scalar(&(style.files as i32))?;
-    // Without expansion nothing else says that the box is periodic.
+    // Without expansion this alone says that the box is periodic.
     out.create_group("Config")?.new_attr::<i32>().create("PERIODIC")?.write_scalar(&1)?;
     for (name, value) in &style.header {
         header.new_attr::<f64>().create(*name)?.write_scalar(value)?;

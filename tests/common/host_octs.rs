@@ -15,7 +15,7 @@ pub struct HostOcts {
 }
 
 impl HostOcts {
-    /// Every oct of an output with a field, and with the velocities of its gas. Whether it has any.
+    /// Every oct of an output with a field, and with the velocities of its gas if it has any.
     pub fn read(snapshot: &dyn Snapshot, field: &str) -> (Self, bool) {
         let whole = Whole::read(snapshot);
         let column = |name: &str| whole.fields.iter().position(|f| f.name == name);

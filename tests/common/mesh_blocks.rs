@@ -169,7 +169,7 @@ impl BlockMesh {
     }
 }
 
-/// Opens a file. Programs that other tests start inherit files and locks, until they run.
+/// Opens a file. Programs that other tests start inherit files and locks until they run.
 pub fn patiently(open: impl Fn() -> hdf5::Result<File>) -> File {
     for _ in 0..200 {
         if let Ok(file) = open() {

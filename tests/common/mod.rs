@@ -1,4 +1,4 @@
-//! What several test files need: the fixture, unpacked, and an output as plain numbers.
+//! Code that several test files need: the fixture, unpacked, and an output as plain numbers.
 #![allow(dead_code)]
 
 pub mod case;
@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program, heeding signals even where the tests run in the background of a script, which ignores
-/// interrupts.
+/// The program, which reacts to signals even if the tests run in the background of a script, where interrupts
+/// are ignored.
 pub fn program() -> Command {
     let program = env!("CARGO_BIN_EXE_inselberg");
     if cfg!(not(target_os = "linux")) {
@@ -56,8 +56,8 @@ pub fn ramses_more() -> PathBuf {
 }
 
 /// A bundled RAMSES output of 32³ particles and RAMSES's own unbinding of it by three sets of thresholds,
-/// unpacked once a test process: `output_00002`, `ub2_<density>_<relevance>_<saddle>`. The build of RAMSES
-/// has its search of borders mended.
+/// unpacked once a test process: `output_00002`, `ub2_<density>_<relevance>_<saddle>`. In this build of
+/// RAMSES the search of borders is corrected.
 ///
 /// Positions have 32 bits, velocities 20 significant bits and densities 26; values that no test needs are
 /// zero.
@@ -75,7 +75,7 @@ pub fn swift_fixture() -> PathBuf {
 }
 
 /// An output of Gadget-4 with 64³ particles of dark matter at a = 0.6, and the table of its groups and of
-/// SUBFIND, unpacked once a test process: `snapshot_004.hdf5`, `fof_subhalo_tab_004.hdf5`. Particles stand in
+/// SUBFIND, unpacked once a test process: `snapshot_004.hdf5`, `fof_subhalo_tab_004.hdf5`. Particles are in
 /// the order of groups and subhaloes.
 pub fn gadget4() -> PathBuf {
     static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
@@ -106,7 +106,7 @@ pub type Place = (u8, [u32; 3]);
 /// Split mask and requested values of every oct, by place of its cells' level and its position.
 pub type Octs = BTreeMap<Place, (u8, Vec<[f64; 8]>)>;
 
-/// Every oct of a snapshot; panics where one comes twice.
+/// Every oct of a snapshot; panics if one occurs twice.
 pub fn octs(snapshot: &dyn Snapshot, fields: &[&str]) -> Octs {
     let mut all = Octs::new();
     for piece in 0..snapshot.header().n_pieces {
@@ -158,7 +158,7 @@ pub struct Particle {
     pub family: Family,
 }
 
-/// Every particle by identity; panics where one comes twice.
+/// Every particle by identity; panics if one occurs twice.
 pub fn particles(snapshot: &dyn Snapshot) -> BTreeMap<i64, Particle> {
     let mut all = BTreeMap::new();
     for piece in 0..snapshot.header().n_pieces {

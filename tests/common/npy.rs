@@ -26,7 +26,7 @@ pub fn npy_file(shape: &[usize], fortran: bool, descr: &str, value: impl Fn(&[us
     file
 }
 
-/// What comes before the numbers.
+/// The header before the numbers.
 pub fn npy_header(shape: &[usize], fortran: bool, descr: &str) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();

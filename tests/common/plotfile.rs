@@ -13,7 +13,7 @@ pub struct Plotfile {
     pub first: [i64; 3],
     /// The ratio of each finer level to the next coarser one.
     pub ratios: Vec<i64>,
-    /// Of each level lowest cell, from that of the domain, and size of the boxes.
+    /// For each level, lowest cell (relative to that of the domain) and size of the boxes.
     pub boxes: Vec<Vec<([i64; 3], [i64; 3])>>,
     pub single: bool,
     pub big_endian: bool,
@@ -46,7 +46,7 @@ impl Plotfile {
         }
     }
 
-    /// A value that tells cells apart, exact in single precision.
+    /// A value that differs from cell to cell, exact in single precision.
     pub fn value(level: usize, [x, y, z]: [i64; 3]) -> f64 {
         let wave = (x * 7 + y * 5 + z * 3) % 11 + 2 * ((x / 2 + y / 2 + z / 2) % 5);
         wave as f64 + level as f64 / 16.0 + 0.25

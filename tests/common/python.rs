@@ -16,8 +16,8 @@ const PACKAGES: [&str; 7] = [
     "ytree>=3.2",
 ];
 
-/// Python with these programs, if such tests were asked for: from the environment that `scripts/setup.sh
-/// --python` makes, else from one that is made here, which needs Python and the network.
+/// Python with these programs, if such tests were asked for. It is in the environment that `scripts/setup.sh
+/// --python` makes. If there is none, one is made here, which needs Python and the network.
 pub fn python() -> Option<PathBuf> {
     static MADE: OnceLock<(PathBuf, Option<tempfile::TempDir>)> = OnceLock::new();
     if std::env::var("INSELBERG_PIP").ok()? != "1" {

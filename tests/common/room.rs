@@ -1,4 +1,4 @@
-//! The real program, and a folder for what it leaves.
+//! The real program, and a folder for its results.
 
 use serde_json::Value;
 use std::fs;
@@ -21,7 +21,7 @@ pub fn done_json(args: &[&str]) -> Value {
     serde_json::from_str(&done(&[args, &["--json"]].concat())).expect("JSON")
 }
 
-/// A folder for results, with what is in it.
+/// A folder for results.
 pub struct Room(tempfile::TempDir);
 
 impl Room {

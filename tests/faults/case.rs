@@ -20,7 +20,7 @@ pub enum Mode {
 /// Ranks of a run that has several, as threads or under mpirun.
 pub const N_RANKS: usize = 3;
 
-/// Longer than any undisturbed run by far; what is still there then hangs.
+/// Far longer than any undisturbed run: a program that still runs then hangs.
 const SOON: Duration = Duration::from_secs(180);
 
 pub struct Case<'a> {
@@ -54,7 +54,7 @@ impl<'a> Case<'a> {
         format!("{} to {:?}, {:?}, {:?} after {moment:.3} s", plan.name, plan.results, self.mode, self.fault)
     }
 
-    /// How it ended, or what is wrong with that.
+    /// How it ended, or what is wrong.
     pub fn run(mut self) -> Result<String, String> {
         let room = tempfile::tempdir().expect("a folder");
         let out = room.path().join("out");
@@ -151,7 +151,7 @@ impl<'a> Case<'a> {
         command.spawn().expect("it starts")
     }
 
-    /// Who may be hit: the process, or under mpirun that and each rank.
+    /// The processes that may be hit: the process, or under mpirun this and each rank.
     fn processes(&self, child: &Child, room: &Path) -> Vec<u32> {
         if self.mode != Mode::Mpi {
             return vec![child.id()];
@@ -191,7 +191,7 @@ fn processes_in(room: &Path) -> Vec<u32> {
     entries.filter_map(|e| e.file_name().to_string_lossy().parse().ok()).filter(is_it).collect()
 }
 
-/// What processes that hang are doing.
+/// What the hanging processes are doing.
 fn states(ids: &[u32]) -> String {
     let state = |id: &u32| {
         let tasks = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();

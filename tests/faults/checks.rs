@@ -17,7 +17,7 @@ pub struct Ended {
     pub mode: Mode,
 }
 
-/// What was there before: files of other runs, and perhaps an older result.
+/// The files that were there before: those of other runs, and perhaps an older result.
 pub struct Traces {
     others: Vec<String>,
     has_old: bool,
@@ -63,7 +63,7 @@ fn put(path: &Path, text: &str) -> bool {
 }
 
 impl Ended {
-    /// Whether it had no chance to tidy up.
+    /// Whether it had no chance to remove its files.
     pub fn was_killed(&self) -> bool {
         self.status.signal() == Some(Signal::KILL.as_raw())
             || matches!(self.fault, Fault::Signal(Signal::KILL)) && self.mode == Mode::Mpi
@@ -95,7 +95,7 @@ impl Ended {
             (Some(0..=2), _) => Ok(()),
             // The limits are such that the system could not even load it.
             (Some(127), _) if self.was_not_loaded() => Ok(()),
-            // A launcher passes on what its ranks ended with in a way of its own.
+            // A launcher passes on the exit codes of its ranks in its own way.
             (Some(1..), _) if self.mode == Mode::Mpi => Ok(()),
             (_, Some(signal)) if Some(signal) == sent => Ok(()),
             _ => Err(format!("{} is no way to end: {}", self.words(), self.stderr)),
@@ -110,7 +110,8 @@ impl Ended {
                 .any(|word| self.stderr.contains(word));
         let has_other =
             self.mode != Mode::Mpi && !self.was_not_loaded() && self.stderr.lines().count() > ours.len();
-        // Ranks of mpirun that get no memory at the same moment have no time to agree on who says so.
+        // Ranks of mpirun that get no memory at the same moment have no time to agree on which one prints the
+        // message.
         let each_says_memory = self.mode == Mode::Mpi
             && matches!(self.fault, Fault::Memory(_))
             && ours.iter().all(|line| line.contains("memory"));

@@ -1,4 +1,4 @@
-//! What is run, and what it leaves when nobody disturbs it.
+//! The commands, and their results in an undisturbed run.
 
 use crate::common;
 use crate::common::compare::bits;
@@ -16,19 +16,19 @@ pub struct Plan {
     args: &'static [&'static str],
     pub results: &'static [&'static str],
     pub takes_ranks: bool,
-    /// What an undisturbed run takes.
+    /// The time of an undisturbed run.
     pub time: Duration,
-    /// What it leaves.
+    /// Its results.
     pub whole: Vec<Content>,
 }
 
-/// What is in a result, as far as it is always the same.
+/// The part of a result that is always the same.
 pub enum Content {
     Tables(Catalogue),
     Bytes(Vec<u8>),
     /// A folder, with the sizes of its files by name.
     Folder(Vec<(String, u64)>),
-    /// A picture: any that is whole.
+    /// A picture: any complete one.
     Picture,
 }
 

@@ -1,4 +1,4 @@
-//! What goes wrong, and how it is brought about.
+//! The faults, and how they are caused.
 
 use crate::random::Random;
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,21 +12,21 @@ use std::time::Duration;
 pub enum Fault {
     /// A signal at a moment.
     Signal(Signal),
-    /// Stopped for a while, then let go on.
+    /// Stopped for a while, then continued.
     Stop,
-    /// Stopped, and ended while it is.
+    /// Stopped, and ended while stopped.
     StopAndEnd,
-    /// The disk takes no more than so many KiB.
+    /// The disk has room for this number of KiB.
     Disk(usize),
-    /// No file may be longer than so many KiB.
+    /// No file may be longer than this number of KiB.
     FileSize(usize),
-    /// No more than so many open files.
+    /// At most this number of open files.
     OpenFiles(usize),
-    /// No more than so many MiB of address space.
+    /// At most this number of MiB of address space.
     Memory(usize),
     /// A file of the input is cut at a moment.
     Shrink,
-    /// A file of the input goes at a moment.
+    /// A file of the input is removed at a moment.
     Remove,
 }
 
@@ -54,7 +54,7 @@ impl Fault {
     /// `program` with `args`, under the limits of this fault.
     pub fn command(self, program: &str, args: &[String]) -> Command {
         let limit = match self {
-            // In blocks of 512 bytes; what the program says goes into a file as well.
+            // In blocks of 512 bytes. The messages of the program go into a file as well.
             Self::FileSize(kib) => format!("ulimit -f {}", 2 * kib),
             Self::OpenFiles(n) => format!("ulimit -n {n}"),
             Self::Memory(mib) => format!("ulimit -v {}", 1024 * mib),
@@ -65,7 +65,7 @@ impl Fault {
         command
     }
 
-    /// Brings it about for the processes `ids`, of which one is hit, and the input.
+    /// Causes it: one of the processes `ids` is hit, or the input.
     pub fn strike(self, ids: &[u32], input: &Path, random: &mut Random) {
         let hit = if ids.is_empty() { None } else { Pid::from_raw(random.pick(ids).cast_signed()) };
         let send = |signal| hit.is_some_and(|id| kill_process(id, signal).is_ok());

@@ -1,9 +1,9 @@
 //! The program under faults at random moments: killed, stopped, out of disk, memory or open files, with
-//! inputs that shrink or go while they are read; as one process, with several ranks, and under mpirun
+//! inputs that shrink or vanish while they are read; as one process, with several ranks, and under mpirun
 //! (`--features mpi`).
 //!
-//! Whatever happens: it ends soon, with a code that means something; says one line; a result is whole or not
-//! there; files of others stay; and nothing of its own is left behind, save by SIGKILL.
+//! Whatever happens, it ends soon, with a meaningful code and one line of text. A result is complete or not
+//! there. Files of others stay, and none of its own are left behind, except after SIGKILL.
 //!
 //!     INSELBERG_FAULTS=5000 INSELBERG_FAULTS_SEED=7 cargo test --test faults -- --nocapture
 //!
@@ -31,9 +31,9 @@ use std::time::Instant;
 /// Cases of an ordinary run of the tests.
 const CASES: u64 = 200;
 
-/// What is wrong and stays so: words of the problem.
+/// Known problems that stay, by words of the message.
 const KNOWN: &[&str] = &[
-    // libhdf5 1.10 ends the process itself where it gets no memory.
+    // libhdf5 1.10 ends the process itself when it gets no memory.
     "Memory: exit code 255 is no way to end",
     // Memory may end between making a hidden file and noting its name.
     "Memory: exit code 2: it left .",
@@ -59,7 +59,7 @@ fn faults_at_random_moments() {
     let commands = Commands::new();
     let (next, tally) = (AtomicU64::new(0), Mutex::new(BTreeMap::<String, u64>::new()));
     let problems = Mutex::new(Vec::new());
-    // Two at a time: a fault should meet a program that is also kept waiting.
+    // Two at a time: faults should also strike while a program is kept waiting.
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

@@ -1,4 +1,5 @@
-//! Properties of groups: the catalogue against plain sums over all pairs of members, and what has none.
+//! Properties of groups: the catalogue against plain sums over all pairs of members, and groups that have
+//! none.
 
 use crate::common::compare::assert_same;
 use crate::fof_oracle::distance2;
@@ -30,7 +31,7 @@ struct Particle {
     velocity: [f32; 3],
     mass: f64,
     id: u64,
-    /// The heap that it was planted in, unless it is too fast for it.
+    /// The heap in which it was placed, unless it is too fast for it.
     heap: Option<usize>,
 }
 
@@ -41,7 +42,8 @@ struct PlantedBox {
 }
 
 impl PlantedBox {
-    /// Heaps in a box of side 10, each on its own way, with fast particles among the others, and all species.
+    /// Heaps in a box of side 10, each with its own velocity, with fast particles among the others, and all
+    /// species.
     fn new(sides: Option<[f64; 3]>, has_ids: bool) -> Self {
         let mut random = Random(11);
         let kinds = [GAS, DARK_MATTER, STAR, NEUTRINO];
@@ -75,7 +77,7 @@ impl PlantedBox {
         }
         for i in 0..600 {
             let at = std::array::from_fn(|_| 10.0 * random.real());
-            // Dark matter beside a heap might be bound to it.
+            // Dark matter near a heap might be bound to it.
             let is_near = heaps.iter().any(|(centre, _)| length(step(*centre, at, 10.0)) < 1.0);
             add(if is_near { 3 } else { [1, 3][i % 2] }, at, [0.0; 3], 1e-4, None);
         }
@@ -421,7 +423,7 @@ fn check_gas(groups: &Table, row: usize, list: &[Particle], centre: [f64; 3]) {
     assert_eq!(has_shape, list.len() >= 20, "{} gas particles", list.len());
 }
 
-/// Enclosed masses of all particles of all species, those that took no part in the search as well.
+/// Enclosed masses of all particles of all species, also those that took no part in the search.
 fn check_spheres(
     input: &PlantedBox,
     groups: &Table,
@@ -533,7 +535,7 @@ fn ranks_and_the_order_of_messages_change_no_bit() {
     }
 }
 
-/// Every dataset of groups that span ranks has the bits that it has with whole groups; spheres alone as well.
+/// Every dataset of groups that span ranks has the same bits as with whole groups, also for spheres alone.
 #[test]
 fn groups_that_span_ranks_have_the_bits_of_whole_ones() {
     let input = PlantedBox::cube();

@@ -14,7 +14,7 @@ fn case(seed: u64) -> (Vec<[f64; 3]>, LinkingRules, bool) {
         _ => Some([1.0, 0.75 + random.real() * 0.5, 0.5 + random.real()]),
     };
     let least = sides.map_or(1.0, |sides| sides.iter().copied().fold(f64::INFINITY, f64::min));
-    // Between the ends, at a third, a quarter, and at the very end.
+    // Anywhere, at a third, at a quarter, and at the very end.
     let length = match seed / 3 % 8 {
         0 => least / 2.0,
         1 => least / 3.0,
@@ -127,7 +127,7 @@ fn check_motion(groups: &Groups, g: usize, row: &Row, particles: &Particles, mas
     let mean = [0, 1, 2].map(|a| weighted(&|i| f64::from(v[i][a])));
     assert!((0..3).all(|a| near(found[g][a], mean[a])), "{what}: {:?} and {mean:?}", found[g]);
     let square = weighted(&|i| (0..3).map(|a| (f64::from(v[i][a]) - mean[a]).powi(2)).sum());
-    // The root of what rounding leaves of 0.
+    // The root of the rounding error of 0.
     assert!((dispersion[g].powi(2) - square / 3.0).abs() < 1e-9, "{what}: dispersion {}", dispersion[g]);
 }
 
@@ -154,7 +154,7 @@ fn check_gas(
     assert_eq!(groups.is_seeded.as_ref().expect("seeds")[g], seeded, "{what}: seed");
 }
 
-/// Dense cells side by side that are just not linked, or only by one pair: boxes are compared, not all pairs.
+/// Neighbouring dense cells that are almost linked, or by a single pair: boxes are compared, not all pairs.
 #[test]
 fn dense_neighbours_are_told_apart() {
     let mut random = Random(7);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 const SIDE: f64 = 1.0;
 
-/// Particles as a host holds them.
+/// Particles as a host has them.
 #[derive(Clone, Default)]
 struct HostParticles {
     position: Vec<[f32; 3]>,
@@ -78,7 +78,7 @@ fn any_decomposition_gives_the_same_groups() {
             Random(n_ranks as u64).shuffle(&mut order);
             let tables: Vec<Option<Table>> = std::thread::scope(|scope| {
                 let work = |(rank, builder): (usize, inselberg::CommBuilder)| {
-                    // The last rank has nothing.
+                    // The last rank has no particles.
                     let own = order.iter().copied().filter(|i| i % (n_ranks - 1) == rank).collect::<Vec<_>>();
                     let own = all.some(&own);
                     let (params, expected) = (&params, &expected);

@@ -1,4 +1,4 @@
-//! What is refused, and with which words.
+//! What is refused, and with which messages.
 
 use crate::fof_oracle::{find, rules};
 use inselberg::fof::{FofError, LinkingRules, Particles, Role};

@@ -11,7 +11,7 @@ use inselberg_comm::{Comm, CommBuilder, run_threads};
 
 const RANKS: [usize; 7] = [1, 2, 3, 4, 5, 8, 64];
 
-/// That any number of ranks finds what one does.
+/// Checks that any number of ranks finds the groups of one rank.
 fn check(particles: &Particles, rules: &LinkingRules, n_ranks: &[usize], what: &str) -> FoundGroups {
     let one = find(particles, rules).unwrap_or_else(|e| panic!("{what}: {e}"));
     for &n in n_ranks {
@@ -107,7 +107,7 @@ fn messages_that_are_late_and_overtake_each_other() {
 
 #[test]
 fn any_number_of_threads() {
-    // With the longer one most particles are in one group, which is in all that threads look at.
+    // With the longer one most particles are in one group, and every thread works on a part of it.
     for length in [0.25, 0.9] {
         let (particles, rules, one) = synthetic_rich(2, 12_000, length);
         for n in [1, 2, 3, 8] {

@@ -56,7 +56,8 @@ fn subhalo_types(file: &File) -> Vec<String> {
     attribute.read_raw::<VarLenUnicode>().expect("texts").iter().map(ToString::to_string).collect()
 }
 
-/// That every dataset has what readers need, and that the physical values in cgs are those of the catalogue.
+/// Checks that every dataset has what readers need, and that its physical values in cgs are those of the
+/// catalogue.
 fn check_layout(catalogue: &Catalogue, file: &File, n: usize) {
     let header = file.group("Header").expect("Header");
     let text = header.attr("OutputType").and_then(|a| a.read_scalar::<FixedAscii<256>>()).expect("a text");
@@ -121,7 +122,7 @@ fn check_values(file: &File, place: &str, expected: &[f64]) {
     }
 }
 
-/// The cells hold the rows in order, each with the centres in it.
+/// The cells list the rows in order, each those with their centre in it.
 fn check_cells(file: &File, centres: &[f64]) {
     let [counts, offsets] =
         ["Counts", "OffsetsInFile"].map(|name| values(file, &format!("Cells/{name}/Subhalos")));
@@ -302,7 +303,7 @@ fn gas_is_laid_out_and_shapes_of_few_particles_are_masked() {
         }
     }
     assert_eq!(number(&file.dataset("BoundSubhalo/TotalMass").expect("masses"), "Masked"), 0.0);
-    // What does not count is left out, as in SOAP.
+    // Particles that do not count are left out, as in SOAP.
     let without = ["--properties", "all", "--no-thermal-energy"];
     let cold = Room::new();
     let (_, file) = written_with(&cold, &crate::common::output("gas_2ranks"), "phew", &without, "soap.hdf5");
@@ -422,7 +423,7 @@ fn large_numbers_and_identities_are_kept() {
     }
 }
 
-/// Centres a hair below the upper walls stay in the box, in every file.
+/// Centres very close below the upper walls stay in the box, in every file.
 #[test]
 fn centres_at_the_upper_walls_are_in_the_box() {
     let room = Room::new();
@@ -515,9 +516,9 @@ fn what_soap_has_no_layout_for_is_refused() {
     );
     let absent = room.path("absent/soap");
     fof(&["--properties", "so", "--soap", &absent], &["there is no folder", "expected"]);
-    fof(&["--soap", &soap], &["--soap", "expected --properties beside it"]);
+    fof(&["--soap", &soap], &["--soap", "expected --properties as well"]);
     let phew = ["phew", &input, "--mesh-from-particles", "--density-threshold", "80", "--soap", &soap];
-    room.refuses(&phew, &["--soap", "expected --unbind beside it"]);
+    room.refuses(&phew, &["--soap", "expected --unbind as well"]);
 }
 
 const READ_BACK: &str = "

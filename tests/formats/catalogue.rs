@@ -1,5 +1,5 @@
-//! Catalogue files: what is written reads back, nothing is ever half written, RAMSES's text is
-//! RAMSES's to the byte.
+//! Catalogue files: what is written reads back, no file is ever half written, and text files of RAMSES have
+//! RAMSES's bytes.
 
 use inselberg_io::ReadError;
 use inselberg_io::catalogue::{
@@ -66,7 +66,7 @@ fn each_format(check: impl Fn(&Path)) {
     }
 }
 
-/// Equality bit by bit, but for the payload of NaNs.
+/// Equality bit by bit, except for the payload of NaNs.
 fn bits(catalogue: &Catalogue) -> String {
     let canonical = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
     let mut text = String::new();
@@ -188,7 +188,7 @@ proptest! {
             let whole = fs::read(path).expect("bytes");
             let place = |part: f64| ((whole.len() - 1) as f64 * part) as usize;
             fs::write(path, &whole[..place(cut)]).expect("cut");
-            // All that is whole without its last bytes is the data without its seal.
+            // A file without its last bytes is complete only if these are the seal.
             assert!(read(path).is_ok_and(|c| bits(&c) == bits(&sample())) || read(path).is_err());
             let mut flipped = whole.clone();
             flipped[place(at)] ^= 1 << flip;

@@ -23,7 +23,7 @@ fn values(kind: u64, rows: std::ops::Range<u64>) -> Values {
     }
 }
 
-/// Tables of so many rows and columns.
+/// Tables with these numbers of rows and columns.
 fn sample(sizes: &[(u64, u64)]) -> Catalogue {
     let column = |n_rows: u64, kind: u64| TableColumn {
         name: format!("c{}", 9 - kind),
@@ -79,7 +79,7 @@ fn rows_of(values: &Values, runs: &[RowRun]) -> Values {
     }
 }
 
-/// What each rank holds of a catalogue.
+/// The part of a catalogue on each rank.
 fn split(whole: &Catalogue, n_ranks: usize, stretch: u64, seed: u64) -> Vec<CataloguePart> {
     let empty = CataloguePart { attributes: whole.attributes.clone(), tables: vec![] };
     let mut parts = vec![empty; n_ranks];
@@ -109,7 +109,7 @@ fn names_in(folder: &Path) -> Vec<String> {
     entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// By what it prints as, since NaN is in it.
+/// Compared as printed text, because it has a NaN.
 fn same(a: &Catalogue, b: &Catalogue) {
     assert!(format!("{a:?}") == format!("{b:?}"), "the catalogues differ");
 }
@@ -133,7 +133,7 @@ fn check(whole: &Catalogue, parts: &[CataloguePart], chaos: Option<u64>) {
     }
 }
 
-/// What HDF5 itself says of two files.
+/// The comparison of two files by HDF5's own tool.
 #[cfg(feature = "hdf5")]
 mod raw {
     use hdf5::{Dataset, File, Location};
@@ -215,7 +215,7 @@ fn rows_that_are_where_they_belong_are_not_copied_and_a_lone_rank_is_the_plain_w
     same(&again, &whole);
 }
 
-/// Breaks what one of four ranks holds: an error on all, and the old file stays.
+/// Damages the part of one of four ranks: an error on all, and the old file stays.
 fn refused(spoil: impl Fn(&mut CataloguePart), part: &str) {
     let whole = sample(&[(300, 3), (50, 2)]);
     for writer in FORMATS {
@@ -327,13 +327,13 @@ fn a_catalogue_takes_few_messages() {
         comm.traffic().into_iter().next().expect("a stage")
     });
     let traffic = traffic.expect("no panic");
-    // For each table who has which rows, then the rows; then one for all chunks. There was one for each
-    // column and writer.
+    // For each table one exchange of the places of rows and one of the rows, then one for all chunks. Before,
+    // there was one for each column and writer.
     assert!(traffic[0].rounds <= 5, "{:?}", traffic[0]);
     assert!(traffic.iter().all(|stage| stage.received_bytes < 4_000_000), "{:?}", traffic[0]);
 }
 
-/// The checksum is made of what is written, which is not read again.
+/// The checksum is made from the data as they are written; they are not read again.
 #[cfg(all(feature = "hdf5", target_os = "linux"))]
 #[test]
 fn writing_reads_little() {

@@ -1,10 +1,10 @@
-//! What every reader of cells owes its users, over all of [`READERS`]: a new reader is a row of this table.
+//! What every reader of cells must do, for all of [`READERS`]. A new reader is a new row of this table.
 //!
-//! - What the file states cannot be given as well. What it leaves open can.
+//! - A value that the file states cannot be given as an option. A value that it leaves open can.
 //! - Statements that contradict each other are refused in one line that names the place and what was
 //!   expected.
 //! - A file that ends early or is empty is refused in one line, by `info` as by `phew`.
-//! - Units are given, or that there are none. What is assumed is a note.
+//! - The report has the units, or that there are none. Assumptions are notes.
 
 use crate::common::Whole;
 use crate::common::fits::{FitsFile, encoded};
@@ -21,10 +21,10 @@ use std::path::{Path, PathBuf};
 /// A change that makes two statements of an input contradict each other, and words of the refusal.
 type Contradiction = (fn(&Path), &'static [&'static str]);
 
-/// Makes an input in a folder, and says where it is.
+/// Makes an input in a folder, and returns its path.
 type Maker = fn(&Room) -> String;
 
-/// What is known of a reader.
+/// A reader and its properties.
 pub(crate) struct Row {
     pub name: &'static str,
     /// Makes a sound input in a folder.
@@ -258,7 +258,7 @@ fn files_of(input: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The exit code of a command, and what it says on standard error.
+/// The exit code and the standard error of a command.
 fn said(args: &[&str]) -> (Option<i32>, String) {
     let out = command(args).output().expect("the program");
     (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
@@ -323,7 +323,7 @@ fn contradictions_name_a_place_and_an_expectation() {
     }
 }
 
-/// Each file of an input, cut or empty: a line, or a result where the file takes no part.
+/// Each file of an input, cut or empty: an error in one line, or a result if the file is not used.
 #[test]
 fn files_that_end_early_are_refused_in_one_line() {
     for row in rows() {

@@ -1,4 +1,5 @@
-//! Snapshots of particles in HDF5 as each code writes them: names, units, boxes, and what they leave out.
+//! Snapshots of particles in HDF5 as each code writes them: names, units, boxes, and the statements that they
+//! lack.
 
 use crate::common::gadget::{Kind, Style, clumps, edit, list, put, write};
 use crate::common::room::{Room, done, done_json};
@@ -338,7 +339,7 @@ fn names_of_eagle_are_known_and_two_names_are_refused() {
     assert!(species.has_velocities && species.mass == inselberg_io::particles::MassOf::Each);
     edit(&path, |file| list(&file.group("PartType1")?, "Masses", &[1.0; 60]));
     let problem = header(&path).species[0].problem.clone().expect("two masses");
-    assert!(problem.contains("PartType1/Mass: stands beside PartType1/Masses"), "{problem}");
+    assert!(problem.contains("PartType1/Mass: also exists as PartType1/Masses"), "{problem}");
 }
 
 #[test]
@@ -573,7 +574,7 @@ fn linking_lengths_far_from_the_separations_are_told() {
         let notes = notes(&room, &path, &["--linking-ratio", ratio, "--box", "10"]);
         assert_eq!(notes.contains("mean separations of the linking particles"), is_told, "{ratio}: {notes}");
     }
-    // Without a box the least one around the particles counts.
+    // If there is no box, the smallest one around the particles is taken.
     edit(&path, |file| file.group("Header")?.attr("BoxSize")?.write_scalar(&0.0));
     assert!(notes(&room, &path, &["--linking-length", "8"]).contains("mean separations"));
     assert_eq!(notes(&room, &path, &["--linking-length", "0.2"]), "");

@@ -18,7 +18,8 @@ RANDOM = np.random.default_rng(28)
 
 
 def density(x):
-    """A smooth field with some peaks, of positions in the unit box, with noise that tells cells apart."""
+    """A smooth field with some peaks, of positions in the unit box, with noise, so that no two cells are
+    equal."""
     waves = np.prod(1 + 0.9 * np.sin(2 * np.pi * np.array([2, 1, 3]) * x), axis=-1)
     return waves * np.exp(0.2 * RANDOM.standard_normal(waves.shape)) + 0.01
 

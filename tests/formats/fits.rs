@@ -259,7 +259,7 @@ fn images_have_eight_neighbours_and_areas() {
     }
 }
 
-/// Holds a catalogue of an image, in which every peak is a clump, against the definitions.
+/// Compares a catalogue of an image, in which every peak is a clump, with the definitions.
 pub fn check_image(found: &Catalogue, size: [usize; 2], values: &[f64], threshold: f64) {
     let peaks = ascents(size, values, threshold);
     let clumps = clumps_of_pixels(found, size);
@@ -378,7 +378,7 @@ fn catalogues_of_cubes_have_sky_coordinates() {
     }
 }
 
-/// A projection that is not known is said, and nothing is guessed.
+/// An unknown projection is reported, and nothing is guessed.
 #[test]
 fn unknown_coordinates_are_said() {
     let room = Room::new();
@@ -524,7 +524,7 @@ fn beams_of_channels_are_a_note() {
     assert!(line("note").contains("10 to 14 by 7 to 8 arcseconds"), "{text}");
 }
 
-/// A spectral axis that is not known leaves right ascension and declination, and is said.
+/// With an unknown spectral axis right ascension and declination remain, and a note says so.
 #[test]
 fn an_unknown_spectral_axis_leaves_the_sky() {
     let room = Room::new();

@@ -218,7 +218,7 @@ fn read_all(input: &dyn ParticleInput, species: usize) -> Columns {
     columns
 }
 
-/// That an input says what was written.
+/// Checks that an input has what was written.
 fn check(input: &dyn ParticleInput, variant: &Variant) {
     let total = variant.total();
     let kinds: Vec<usize> = (0..N_TYPES).filter(|kind| total[*kind] > 0).collect();
@@ -440,7 +440,7 @@ fn a_truncated_file_is_refused_or_lacks_only_what_is_not_read() {
             fs::write(&path, &whole[..end]).expect("written");
             match survives(&path) {
                 Some(_) => n_refused += 1,
-                // It ends between two blocks: what is there is right.
+                // It ends between two blocks, and all blocks in it are right.
                 None => {
                     let input = open_particles(std::slice::from_ref(&path)).expect("sound");
                     let found = read_all(&*input, 0);

@@ -30,7 +30,7 @@ fn walk(path: &Path) -> ReadResult<u64> {
     Ok(n)
 }
 
-/// As by a simulation that writes the output anew, or a disk that is cleaned.
+/// As if a simulation rewrote the output, or a disk were cleaned.
 #[test]
 fn a_file_that_becomes_shorter_while_it_is_read_is_named() {
     for name in ["amr_00002.out00001", "grav_00002.out00001"] {
@@ -336,7 +336,7 @@ fn a_descriptor_cut_anywhere_is_refused() {
     for (run, name) in [("gas_2ranks", HYDRO_COLUMNS), ("dm_1rank", PART_COLUMNS)] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = copy_of_fixture(run, folder.path());
-        // Only the last line break is missing: all is said.
+        // Only the last line break is missing: the content is complete.
         let n = fs::read(path.join(name)).expect("reading").len() - 1;
         each_cut_is_refused(&path, folder.path(), name, 0..n);
     }
@@ -381,7 +381,7 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    // Headers are where it hurts: half of the places lie in the first part of the file.
+    // Damage in headers matters most: half of the places lie in the first part of the file.
     let place = || prop_oneof![0.0..1.0_f64, (0.0..1.0_f64).prop_map(|x| x * x * x)];
     let ints = prop_oneof![
         Just(0),
@@ -440,7 +440,7 @@ impl Victim {
         Self { _folder: folder, path, files }
     }
 
-    /// Reads the output with one file damaged: an error or an answer is all the same.
+    /// Reads the output with one file damaged: either an error or an answer is right.
     fn suffer(&self, which: usize, damage: &Damage) {
         let (file, sound) = &self.files[which % self.files.len()];
         let mut bytes = sound.clone();

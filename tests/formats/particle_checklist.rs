@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// A damage, and the two statements that then contradict each other.
 type Contradiction = (fn(&Path), [&'static str; 2]);
 
-/// What a reader is tried with.
+/// A sample for the tests of a reader.
 pub(crate) struct Sample {
     /// The name of the reader.
     pub reader: &'static str,
@@ -223,7 +223,7 @@ fn what_an_input_states_is_not_given_and_contradictions_name_both() {
         let none = InputDefaults::default();
         let length = with(InputDefaults { unit_length: Some(3e24), ..none });
         assert_eq!(length.is_ok(), sample.may_leave_open, "{}", sample.reader);
-        // None of the samples leaves these open.
+        // Every sample states these.
         for given in [
             InputDefaults { expansion_factor: Some(0.5), ..none },
             InputDefaults {
@@ -265,7 +265,7 @@ fn what_is_assumed_can_be_seen() {
         let about = header(path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(about.assumption().is_some(), !about.assumed_units.is_empty(), "{}", sample.reader);
         assert_eq!(about.boundary_note(false).is_some(), about.boundary_is_assumed && about.sides.is_some());
-        // Nothing is stated of a plain array, so nothing may be taken for it.
+        // A plain array states nothing, so nothing may be assumed for it.
         if about.units.is_none() {
             assert_eq!((about.sides, about.cosmology), (None, None), "{}", sample.reader);
         }

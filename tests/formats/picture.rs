@@ -70,7 +70,7 @@ fn decode(path: &Path) -> (u32, u32, Vec<u8>) {
 #[test]
 fn a_png_decodes_and_is_full_of_colours() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Set the variable to a name to have a look at the picture.
+    // Set the variable to a file name to look at the picture.
     let path = std::env::var_os("INSELBERG_TEST_PICTURE").map_or(folder.path().join("p.png"), Into::into);
     let catalogue = sample();
     plot(&path, &picture(&catalogue, projection(&catalogue.tables[0]))).expect("drawn");
@@ -94,7 +94,7 @@ fn an_svg_is_well_formed_and_names_its_axes() {
     check_tags(&text);
 }
 
-/// What gravity holds has circles and a mass function of its own, where particles are unbound.
+/// If particles are unbound, bound clumps have circles and a mass function of their own.
 #[test]
 fn bound_clumps_are_shown_beside_their_patches() {
     let folder = tempfile::tempdir().expect("a folder");

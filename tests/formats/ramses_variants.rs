@@ -1,4 +1,4 @@
-//! Outputs of other builds of RAMSES, over other numbers of files: what is read never changes.
+//! Outputs of other builds of RAMSES, over other numbers of files: the content that is read never changes.
 
 use crate::common::room::{Room, done, done_json};
 use crate::common::{Whole, leaves, octs, open, output, particles, resplit, volume};
@@ -112,7 +112,7 @@ fn particles_wrap_on_periodic_axes_only() {
     assert_eq!((all[&1].position, all[&2].position), ([-0.5, 1.5, 0.0], [2.5, 0.5, 0.0]));
 }
 
-/// Families as far as an output without them can tell.
+/// Families as far as they can be found in an output without them.
 fn told_without_families(family: Family) -> Family {
     match family {
         Family::Debris | Family::Other => Family::DarkMatter,

@@ -1,5 +1,5 @@
-//! Large arrays whose pages are kept: they hold what was written to them, are zero where that was asked for,
-//! and need no new pages when others of their size were given back.
+//! Large arrays whose pages are kept: they hold what was written to them, are zero where zeros were
+//! requested, and need no new pages if others of their size were freed.
 
 use inselberg_cli::huge_pages::{HugePages, LARGE};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Words of the smallest large array.
 const WORDS: usize = LARGE / 8;
 
-/// Something else at every place of every array.
+/// A different value at every place of every array.
 fn mark(array: usize, place: usize) -> u64 {
     ((array as u64) << 40 | place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -28,13 +28,13 @@ fn holds(list: &[u64], array: usize) -> bool {
     list.iter().enumerate().all(|(place, word)| *word == mark(array, place))
 }
 
-/// What is done to one of four arrays.
+/// An operation on one of four arrays.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// Its words become so many, and its memory no more than they need.
+    /// It gets this number of words, and no more memory than they need.
     Resize(usize),
     Drop,
-    /// It is made anew of zeros.
+    /// It is made anew, with zeros.
     Zero(usize),
 }
 
@@ -140,7 +140,7 @@ fn counting_mappings() {
     for step in 0..1000_u64 {
         let random = (step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) as usize;
         let mut array = Vec::with_capacity(LARGE + random % (4 * LARGE));
-        // A page that is used is not like one that was never written to, and not joined with it.
+        // A used page differs from one that was never written to, and is not joined with it.
         array.resize(array.capacity(), 1);
         alive += array.capacity();
         arrays.push(array);
@@ -164,7 +164,7 @@ fn filling_the_table_of_mappings() {
     let fill = |list: &mut Vec<u64>, words| list.extend((list.len()..words).map(mark));
     let (mut list, mut other) = (Vec::new(), vec![1u64; 3 * WORDS]);
     fill(&mut list, 2 * WORDS);
-    // Neighbours that are not alike are mappings of their own.
+    // Neighbours that differ are separate mappings.
     let page = |i: usize| {
         let page = MmapMut::map_anon(1)?;
         if i.is_multiple_of(2) {

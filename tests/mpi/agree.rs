@@ -1,4 +1,4 @@
-//! However many processes and threads, and however messages travel: one catalogue.
+//! The same catalogue for any number of processes and threads, however messages travel.
 
 use super::job::{Job, Launcher, alone};
 use super::{Case, catalogue_in, dark, field, gas, text};
@@ -29,7 +29,7 @@ fn with(case: Case, more: &[&'static str]) -> Case {
     Case { options: [&case.options, more].concat(), ..case }
 }
 
-/// With what is bound: members, properties and spheres.
+/// With bound members, properties and spheres.
 #[test]
 fn dark_matter_on_any_number_of_processes_and_threads() {
     let Some(launcher) = Launcher::here() else { return };

@@ -1,4 +1,4 @@
-//! What goes wrong in one process ends all of them: soon, with one message, and without half a catalogue.
+//! A failure in one process ends all of them: soon, with one message, and without half a catalogue.
 
 use super::job::{Ended, Job, Launcher, alone, names, reads, signal};
 use super::{Case, catalogue_in, dark, field};
@@ -11,8 +11,8 @@ const SOON: Duration = Duration::from_secs(10);
 /// A run that takes seconds.
 pub const LONG: &str = "4e5";
 
-/// A job of `case` over `n_ranks` into an empty folder, which `harm` is done to. One that is done before harm
-/// comes to it is tried again.
+/// A job of `case` over `n_ranks` into an empty folder, disturbed by `harm`. If it is done before `harm`
+/// strikes, it is tried again.
 pub fn harmed(
     launcher: &Launcher,
     (case, n_ranks): (&Case, usize),
@@ -32,7 +32,7 @@ pub fn harmed(
         }
         println!("ended {:?} after that", start.elapsed());
         assert!(!ended.is_good(), "{ended:?}");
-        // Where the launcher kills the first rank as well, nobody is left to take its hidden file away.
+        // If the launcher kills the first rank as well, no process is left that removes its hidden file.
         let seen = names(folder.path()).into_iter().filter(|name| !name.ends_with(".part"));
         assert_eq!(seen.collect::<Vec<_>>(), [""; 0], "{ended:?}");
         return ended;
@@ -40,7 +40,7 @@ pub fn harmed(
     panic!("it is always done before harm comes to it");
 }
 
-/// Nothing is done; what is wrong is in the input.
+/// Nothing is done: the fault is in the input.
 fn nothing(_: &mut Job, _: &Path) -> bool {
     true
 }
@@ -115,7 +115,7 @@ fn a_killed_rank_ends_the_job_and_another_run_is_as_ever() {
     case.check(&case.catalogue(), &launcher, 3, &[]);
 }
 
-/// A stopped process cannot answer, so it may as well compute: it has ten times the timeout.
+/// A stopped process cannot answer, so it may be computing: it has ten times the timeout.
 #[test]
 fn a_rank_that_hangs_is_found() {
     let Some(launcher) = Launcher::here() else { return };
@@ -147,7 +147,7 @@ fn a_job_that_ends_early_leaves_what_another_run_made() {
         let is_writing = |_| names(room.path()).iter().any(|name| name.ends_with(".part"));
         let rank = job.process(1, is_writing);
         others.iter().for_each(|name| fs::write(room.path().join(name), "another run's").expect("written"));
-        // The launcher ends the others, the first of which takes away what it made.
+        // The launcher ends the others. The first of them removes its files.
         let is_hurt = rank.is_some_and(|id| signal(id, "KILL"));
         let ended = job.end(SOON);
         let is_theirs =

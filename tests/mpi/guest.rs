@@ -1,5 +1,5 @@
 //! Engines as guests of a host program under MPI: right results, the same error on all ranks, and a host that
-//! lives on.
+//! continues.
 //!
 //! The test starts itself under the launcher; those processes are the host.
 
@@ -64,12 +64,12 @@ fn host(level: &str) {
     guest.check();
     for n in 0..FAILURES {
         match n % 16 {
-            // A rank alone waits for nobody.
+            // A single rank does not wait.
             15 if own.size() > 1 => guest.time_out(n, &signal_of(half, n)),
             _ => guest.fail(n),
         }
         guest.check();
-        // The host's own messages pass unharmed.
+        // The host's own messages arrive.
         let mut sum = 0;
         world.all_reduce_into(&(n as u64), &mut sum, SystemOperation::sum());
         assert_eq!(sum, n as u64 * world.size() as u64);
@@ -78,7 +78,7 @@ fn host(level: &str) {
     println!("rank {} lived on", world.rank());
 }
 
-/// A file by which ranks of one half tell each other, outside MPI, that they gave up.
+/// A file that says to the ranks of one half, outside MPI, that one of them gave up.
 fn signal_of(half: i32, n: usize) -> PathBuf {
     let folder = std::env::var(SIGNALS).expect("the test names a folder");
     PathBuf::from(folder).join(format!("{half}.{n}"))
@@ -135,8 +135,8 @@ impl<'a> Guest<'a> {
         Self { host, engine, action, cells, rho, params, expected }
     }
 
-    /// One rank does not come back from its hook while another one cancels: a time-out on all ranks, and a
-    /// new engine that is right. The engine before leaves its messages under way.
+    /// One rank does not return from its hook while another one cancels. All ranks time out, and a new engine
+    /// gives right results. The old engine leaves messages in flight.
     fn time_out(&mut self, n: usize, gave_up: &Path) {
         let (rank, last) = (self.host.rank(), self.host.size() - 1);
         let path = gave_up.to_path_buf();
@@ -164,7 +164,7 @@ impl<'a> Guest<'a> {
         next.close().expect("closed");
     }
 
-    /// A call that must be right.
+    /// A call whose result must be right.
     fn check(&mut self) {
         let found = self.engine.phew(&self.cells, &self.rho, &self.params).expect("clumps");
         assert_eq!(found.labels(), self.expected);

@@ -1,4 +1,5 @@
-//! Ranks on three hosts, which talk over TCP: namespaces of this machine, see `scripts/hosts.sh`.
+//! Ranks on three hosts with messages over TCP. The hosts are namespaces of this machine, see
+//! `scripts/hosts.sh`.
 
 use super::failure::{LONG, harmed};
 use super::job::{Job, Launcher, alone, parent, reads, signal};
@@ -24,7 +25,7 @@ fn a_killed_rank_or_a_lost_host_ends_the_job_on_all() {
     let kill_rank = |job: &mut Job, _: &Path| {
         job.process(4, |id| reads(id, "amr_00001")).is_some_and(|id| signal(id, "KILL"))
     };
-    // With the daemon of the launcher goes all that runs on the host.
+    // When the daemon of the launcher ends, everything on the host ends.
     let kill_host = |job: &mut Job, _: &Path| {
         let rank = job.process(4, |id| reads(id, "amr_00001"));
         let daemon = rank.and_then(parent);

@@ -1,4 +1,4 @@
-//! The program as processes of an MPI job, and how to find one of them and do it harm.
+//! The program as processes of an MPI job, and how to find and disturb one of them.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -16,19 +16,19 @@ pub fn alone() -> MutexGuard<'static, ()> {
 pub struct Launcher(Vec<String>);
 
 impl Launcher {
-    /// What launchers need here: to run as root, and to give processors away while waiting.
+    /// Settings that launchers need here: permission to run as root, and waiting that yields the processor.
     pub const ENVIRONMENT: [(&str, &str); 3] = [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
         ("OMPI_MCA_mpi_yield_when_idle", "1"),
     ];
 
-    /// As it is typed, with `{ranks}` for their number.
+    /// The command as it is typed, with `{ranks}` for their number.
     pub fn line(&self) -> String {
         format!("{} -n {{ranks}}", self.0.join(" "))
     }
 
-    /// The launcher that `MPIRUN` names, else `mpirun`; nothing, with a word, where there is none.
+    /// The launcher that `MPIRUN` names, else `mpirun`; `None`, with a message, where there is none.
     pub fn here() -> Option<Self> {
         let name = std::env::var("MPIRUN").unwrap_or_else(|_| "mpirun".into());
         let Ok(version) = Command::new(&name).arg("--version").output() else {
@@ -40,7 +40,7 @@ impl Launcher {
         Some(Self([&[name.as_str()], more].concat().into_iter().map(String::from).collect()))
     }
 
-    /// The same over three hosts; nothing, with a word, where they cannot be had.
+    /// The same over three hosts; `None`, with a message, where they cannot be had.
     pub fn over_hosts() -> Option<Self> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/hosts.sh");
         let launcher = Self(vec![script.into(), "3".into()]);
@@ -75,7 +75,7 @@ impl Launcher {
 pub struct Job {
     child: Child,
     room: tempfile::TempDir,
-    /// A word that no other job has on its command line.
+    /// A word that is on the command line of no other job.
     mark: String,
 }
 
@@ -87,7 +87,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether it did what it should.
+    /// Whether it succeeded.
     pub fn is_good(&self) -> bool {
         self.code == Some(0)
     }
@@ -99,7 +99,7 @@ impl Ended {
 }
 
 impl Job {
-    /// Starts `command`, on whose line `mark` stands.
+    /// Starts `command`, whose line has `mark`.
     pub fn start(mut command: Command, mark: &str) -> Self {
         let room = tempfile::tempdir().expect("a folder");
         let file = |name: &str| File::create(room.path().join(name)).expect("a file");
@@ -125,8 +125,7 @@ impl Job {
         String::from_utf8_lossy(&fs::read(self.room.path().join("stderr")).expect("a file")).into_owned()
     }
 
-    /// The process of rank `rank`, when it has come so far that `is_there` says so.
-    /// None where the job is done before that is seen.
+    /// The process of rank `rank`, once `is_there` holds for it. `None` if the job is done before that.
     pub fn process(&mut self, rank: usize, is_there: impl Fn(u32) -> bool) -> Option<u32> {
         let start = Instant::now();
         let mut found = None;
@@ -146,7 +145,7 @@ impl Job {
 }
 
 impl Drop for Job {
-    /// Where a test fails, nothing goes on behind it: the launcher ends its processes.
+    /// If a test fails, nothing continues in the background: the launcher ends its processes.
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
             signal(self.child.id(), "TERM");
@@ -181,7 +180,7 @@ pub fn parent(id: u32) -> Option<u32> {
     state.lines().find_map(|l| l.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-/// Sends a signal by name; whether there was someone to get it.
+/// Sends a signal by name. Returns whether there was a process to get it.
 pub fn signal(id: u32, name: &str) -> bool {
     let mut kill = Command::new("kill");
     let sent = kill.args([&format!("-{name}"), &id.to_string()]).stderr(Stdio::null()).status();

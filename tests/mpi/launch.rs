@@ -1,4 +1,4 @@
-//! How processes that a launcher started become one run: or several, where that is meant.
+//! How the processes of a launcher become one run, or several where that is intended.
 
 use super::job::{Ended, Job, Launcher, alone, names};
 use super::{catalogue_in, dark, text};
@@ -45,7 +45,7 @@ fn what_is_not_divided_is_done_once() {
 }
 
 /// Three ranks with a configuration that only the rank `seen_by` sees, and whether they wrote a catalogue. A
-/// pipe-like name that is a file in one process alone stands for a file on a disk of its host.
+/// name such as that of a pipe, which is a file in one process only, stands for a file on a disk of its host.
 fn with_a_configuration_of_one_rank(launcher: &Launcher, seen_by: u32) -> (Ended, bool) {
     let folder = tempfile::tempdir().expect("a folder");
     let (case, to) = (dark("dm_3ranks"), catalogue_in(folder.path()));
@@ -94,7 +94,7 @@ fn a_rank_that_can_start_no_threads_says_so() {
     assert_eq!(names(folder.path()), [""; 0]);
 }
 
-/// As where a launcher starts a script that takes another snapshot in each task.
+/// As with a launcher that starts a script, which takes another snapshot in each task.
 #[test]
 fn runs_of_their_own_are_not_taken_for_one_job() {
     let Some(launcher) = Launcher::here() else { return };

@@ -1,4 +1,4 @@
-//! The program under a real `mpirun` (`MPIRUN` names another). Skipped, with a word, where there is none.
+//! The program under a real `mpirun` (`MPIRUN` names another). Skipped, with a message, where there is none.
 #![cfg(feature = "mpi")]
 
 mod agree;
@@ -37,7 +37,7 @@ fn gas() -> Case {
     Case { input: text(&common::output("gas_2ranks")), options: [&options[..], &["--with-cells"]].concat() }
 }
 
-/// A synthetic field of so many test cells, in a folder.
+/// A synthetic field with this number of test cells, in a folder.
 fn field(folder: &Path, test_cells: &str) -> Case {
     let input = text(&folder.join("output_00001"));
     let out = Command::new(env!("CARGO_BIN_EXE_inselberg"))
@@ -53,25 +53,25 @@ impl Case {
         [&["phew", &self.input, "-o", to, "--quiet"], &self.options[..], more].concat()
     }
 
-    /// Of the program alone, on two threads.
+    /// The catalogue of a single process, on two threads.
     fn catalogue(&self) -> Catalogue {
         let folder = tempfile::tempdir().expect("a folder");
         let to = catalogue_in(folder.path());
         let mut command = Command::new(env!("CARGO_BIN_EXE_inselberg"));
-        // Were MPI started, it would fail for want of such a component.
+        // If MPI were started, it would fail, because there is no such component.
         command.args(self.args(&to, &["--threads", "2"])).env("OMPI_MCA_pml", "none-such");
         let out = command.output().expect("it starts");
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         read(Path::new(&to)).expect("a catalogue")
     }
 
-    /// Of `n_ranks` processes.
+    /// The catalogue of `n_ranks` processes.
     fn catalogue_over(&self, launcher: &Launcher, n_ranks: usize, more: &[&str]) -> Catalogue {
         let folder = tempfile::tempdir().expect("a folder");
         let to = catalogue_in(folder.path());
         let command = launcher.inselberg(n_ranks, &self.args(&to, more));
         let ended = Job::start(command, &to).end(Duration::from_secs(120));
-        // Open MPI's remote launcher says so where its child was quicker than itself.
+        // Open MPI's remote launcher prints this if its child ended before it.
         let is_said = |line: &str| !line.contains("plm:rsh: Warning: setpgid");
         assert!(ended.is_good() && !ended.stderr.lines().any(is_said), "{ended:?}");
         let names = job::names(folder.path());

@@ -27,7 +27,7 @@ fn a_study_runs_processes_and_checks_its_model_against_them() {
     assert_eq!(check["ranks"], 3);
     let [modelled, real] = ["modelled_work", "real_work"].map(|name| check[name].as_f64().expect("a number"));
     assert!(modelled > 0.0 && real > 0.0 && check["real_imbalance"].as_f64() >= Some(1.0), "{check}");
-    // A run that fails: its ranks are told apart from the launcher's own words.
+    // A run that fails: messages of its ranks are recognised among those of the launcher.
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_inselberg"));
     let args = [&what[..], &how, &["--field", "colour"]].concat();
     let out = command.args(&args).envs(Launcher::ENVIRONMENT).output().expect("it starts");

@@ -44,7 +44,7 @@ fn a_damaged_snapshot_ends_no_other_on_any_process() {
         fs::create_dir(&results).expect("a folder");
         let inputs = outputs(room);
         let to = text(&result(&results, "{number}"));
-        // One is torn where the last rank reads it, one has no header that any rank could read.
+        // One is damaged where the last rank reads it, another has no readable header.
         let piece = format!("{}/grav_00002.out00002", inputs[1]);
         let bytes = fs::read(&piece).expect("a file");
         fs::write(&piece, &bytes[..bytes.len() / 2]).expect("written");

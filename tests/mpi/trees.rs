@@ -18,7 +18,7 @@ fn series(folder: &Path) -> Vec<String> {
     (1..=6).map(|number| text(&folder.join(format!("clumps_{number:05}.hdf5")))).collect()
 }
 
-/// The options of a tree, with the folders for ytree and consistent-trees beside it.
+/// The options of a tree, with the folders for ytree and consistent-trees in addition.
 fn args<'a>(inputs: &'a [String], places: &'a [String; 3], threads: &'a str) -> Vec<&'a str> {
     let inputs = inputs.iter().map(String::as_str);
     let [tree, ytree, lists] = places;
@@ -54,7 +54,7 @@ fn a_tree_has_the_same_bytes_on_any_number_of_processes() {
     let inputs = series(folder.path());
     let own = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_inselberg"));
-    // Were MPI started, it would fail for want of such a component.
+    // If MPI were started, it would fail, because there is no such component.
     let ran = command.args(args(&inputs, &places(own.path()), "2")).env("OMPI_MCA_pml", "none-such").output();
     assert!(ran.as_ref().is_ok_and(|out| out.status.success()), "{ran:?}");
     let expected = files(own.path());

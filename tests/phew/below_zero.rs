@@ -63,7 +63,7 @@ fn is_near(a: f64, b: f64) -> bool {
     a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// Holds the clumps and cells of a catalogue against brute force.
+/// Compares the clumps and cells of a catalogue with brute force.
 fn check(found: &Catalogue, noise: &Noise, (brute, threshold): (&Brute, f64), expected: &Outcome) {
     let cells = found.table("cells").expect("cells");
     let Values::U32x3(ijk) = &cells.column("ijk").expect("places").values else { panic!("integers") };
@@ -167,7 +167,7 @@ fn thresholds_below_zero_are_those_of_brute_force() {
                 let other = search(&to, &least, &more);
                 assert_eq!(format!("{:?}", other.tables), format!("{:?}", found.tables), "{more:?}");
             }
-            // A new cut is what a run writes.
+            // A new cut equals the catalogue of a run.
             done(&["recut", &to, "-o", &cut, "--relevance-difference", "1", "--quiet"]);
             let (cut, again) = (read(Path::new(&cut)).expect("a catalogue"), search(&again, "1", &[]));
             for name in ["clumps", "haloes", "tree"] {

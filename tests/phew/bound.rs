@@ -147,7 +147,7 @@ fn members_are_in_their_clump_or_come_from_clumps_within() {
     }
     let haloes = table(&catalogue, "haloes");
     for (central, n) in counts(haloes, "central").iter().zip(counts(haloes, "n_bound")) {
-        // What is bound to no clump may be bound to the halo.
+        // A particle that is bound to no clump may be bound to the halo.
         assert!(n >= n_inclusive[ids.binary_search(central).expect("its central clump")]);
     }
 }

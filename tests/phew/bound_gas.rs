@@ -85,8 +85,7 @@ fn text<'a>(catalogue: &'a Catalogue, name: &str) -> &'a str {
     }
 }
 
-/// The clump that holds each member if gravity holds all: its own, or the nearest one above with enough
-/// members.
+/// The clump of each member if all are bound: its own, or the nearest one above with enough members.
 fn clumps_at_rest(catalogue: &Catalogue) -> BTreeMap<Name, u64> {
     let clumps = table(catalogue, "clumps");
     let parent: BTreeMap<u64, u64> = counts(clumps, "id").into_iter().zip(counts(clumps, "parent")).collect();
@@ -114,7 +113,7 @@ fn clumps_at_rest(catalogue: &Catalogue) -> BTreeMap<Name, u64> {
     of_clump.into_iter().flat_map(|(clump, list)| list.into_iter().map(move |name| (name, clump))).collect()
 }
 
-/// Without motion and expansion gravity holds every leaf and particle of every patch.
+/// Without motion and expansion every leaf and particle of every patch is bound.
 #[test]
 fn leaves_and_particles_at_rest_are_all_members() {
     let (_folder, snapshot) = rewritten(|whole| {
@@ -139,7 +138,7 @@ fn leaves_and_particles_at_rest_are_all_members() {
     }
 }
 
-/// What is known of a member from the output alone.
+/// Properties of a member from the output alone.
 #[derive(Clone, Copy)]
 struct Known {
     position: [f64; 3],
@@ -418,7 +417,7 @@ fn check_spheres(thermal_energy: bool) {
 
 #[test]
 fn gas_alone_is_unbound() {
-    // At rest: it does not move as the mass of the gas alone lets it.
+    // At rest, because the mass of the gas alone does not make it move.
     let (_folder, snapshot) = rewritten(|whole| {
         HYDRO[1..].iter().for_each(|name| clear(whole, name));
         whole.header.cosmology = None;
@@ -456,7 +455,7 @@ fn a_type_without_a_softening_has_the_side_of_its_leaf() {
     for expected in ["gas=side of the cell", "dark-matter=side of the leaf", "stars=0.25 (given)"] {
         assert!(said.contains(expected), "{said}");
     }
-    // There is no star: what is given for stars alone changes no potential.
+    // There are no stars: a softening for stars changes no potential.
     let by_leaf = on_ranks(&*open(&output("gas_2ranks")), without_spheres(), 1);
     let potentials = |catalogue: &Catalogue| reals(table(catalogue, "members"), "potential");
     assert_eq!(potentials(&catalogue), potentials(&by_leaf));

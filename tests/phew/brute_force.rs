@@ -152,7 +152,7 @@ fn masses_that_would_be_lost_are_refused() {
     assert!(error.contains("no mass; expected a higher density threshold"), "{error}");
 }
 
-/// The sum of two densities would be infinite, their mean is not; and peaks are where they are, not nowhere.
+/// The sum of two densities would be infinite; their mean is not, and peaks have finite positions.
 #[test]
 fn densities_beside_the_greatest_number() {
     for seed in 0..10 {
@@ -165,7 +165,7 @@ fn densities_beside_the_greatest_number() {
     }
 }
 
-/// Positions do not hang on the unit of density.
+/// Positions do not depend on the unit of density.
 #[test]
 fn refined_positions_are_the_same_in_any_unit() {
     let mut random = Random(1);
@@ -198,7 +198,8 @@ fn whole_bricks_agree() {
     }
 }
 
-/// Densities beside which others that differ are lost: saddles are equal that cells at their ends are not.
+/// Densities so large that smaller ones are lost in sums: saddles are equal although the cells at their ends
+/// are not.
 #[test]
 fn contrasts_beyond_double_precision() {
     for seed in 0..30 {
@@ -261,7 +262,7 @@ fn one_test_cell() {
     check(&field, 9.0);
 }
 
-/// A ridge that winds through the box, a peak every second cell, each higher than the last.
+/// A ridge that winds through the box with a peak in every second cell, each higher than the last.
 #[test]
 fn snakes_of_peaks() {
     let step = |l: &Leaf| {

@@ -1,4 +1,4 @@
-//! Chains of noise are followed by all threads at once: every patch comes to the clump at the end of its own.
+//! Chains of noise are followed by all threads at once: every patch gets the clump at the end of its chain.
 
 use inselberg::phew::hierarchy::{Structures, structures};
 use inselberg::phew::peaks::{OwnTree, Peaks};
@@ -13,14 +13,14 @@ use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
 
 const PEAKS: usize = 300_000;
-/// Peaks of a chain: one that stays, and noise that ends at the one before it or further up.
+/// Peaks of a chain: one that stays, and noise that ends at the peak before it or further up.
 const CHAIN: usize = 10_000;
 
 fn rho(i: usize) -> f64 {
     2.0 - i as f64 / PEAKS as f64
 }
 
-/// Peak `i` ends at `(i - jump)`, but for the first of a chain, which is far above its saddle.
+/// Peak `i` ends at `(i - jump)`, except the first of a chain, which is far above its saddle.
 fn death(i: usize, jump: usize) -> Death {
     if i == 0 {
         return Death::NEVER;

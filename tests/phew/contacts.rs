@@ -1,4 +1,4 @@
-//! Contacts of patches by themselves: nothing hangs on how far apart the indices of peaks are.
+//! Contacts of patches by themselves: the result does not depend on how far apart the indices of peaks are.
 
 use crate::verify::meshes::{Field, place};
 use crate::verify::random::Random;

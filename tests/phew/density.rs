@@ -1,4 +1,4 @@
-//! Particles to densities: as RAMSES does it, and with every gram kept.
+//! Particles to densities: as in RAMSES, and conserving mass.
 
 use crate::verify::brute::{Leaf, touch};
 use crate::verify::meshes::{Field, any_field};
@@ -209,7 +209,7 @@ fn order_and_threads_do_not_matter() {
     }
 }
 
-/// All mass in one cell: far more than a cell is first expected to hold.
+/// All mass in one cell: far more than the first quantum allows.
 #[test]
 fn a_heap_of_particles_in_one_cell_keeps_its_mass() {
     let field = Field::uniform(Domain::CUBE, 2);

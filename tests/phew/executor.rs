@@ -1,4 +1,5 @@
-//! Graphs whose tasks talk to other ranks: they end, in order, whatever messages and workers do.
+//! Graphs whose tasks exchange messages with other ranks: they end, in order, whatever messages and workers
+//! do.
 
 use inselberg_comm::{Comm, Rank, Reduce, run_ranks};
 use inselberg_tasks::{GraphBuilder, StageId, TaskFns, TaskGraph, ThreadPool};
@@ -65,7 +66,7 @@ fn late_messages_change_nothing() {
     check(30, 7, Duration::from_millis(2));
 }
 
-/// A task that panics on one rank ends both, and the other is told which.
+/// A task that panics on one rank ends both, and the error of the other rank says which one it was.
 #[test]
 fn a_panicking_task_ends_all_ranks_with_its_name() {
     std::panic::set_hook(Box::new(|_| {}));

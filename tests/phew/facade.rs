@@ -50,7 +50,7 @@ impl Division {
     }
 }
 
-/// What `work` gives on each of several ranks as threads, by rank.
+/// What `work` returns on each of several ranks as threads, by rank.
 pub fn over_ranks<T: Send>(ranks: Vec<CommBuilder>, work: impl Fn(usize, Engine) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let start = |(rank, builder): (usize, CommBuilder)| {
@@ -106,13 +106,13 @@ fn check_labels(octs: &HostOcts, found: &Clumps, expected: &BTreeMap<Place, [u64
     }
 }
 
-/// That every table of the command is here, dataset by dataset.
+/// Checks that every table of the command is here, dataset by dataset.
 pub fn check_tables(found: &Catalogue, expected: &Catalogue, what: &str) {
     assert_eq!(found.tables.len(), expected.tables.len(), "{what}");
     found.tables.iter().zip(&expected.tables).for_each(|(a, b)| assert_same_table(a, b, what));
 }
 
-/// That the façade finds on `n_ranks` ranks what the command finds.
+/// Checks that the façade finds on `n_ranks` ranks what the command finds.
 fn check(
     snapshot: &dyn Snapshot,
     case: Case,
@@ -366,8 +366,8 @@ fn bad_input_on_one_rank_is_the_error_of_all() {
     assert!(said.iter().all(|errors| *errors == said[0]), "{said:?}");
 }
 
-/// A rank that does not come back: the other one has an error instead of waiting for ever, and both engines
-/// are of no further use.
+/// A rank that does not return: the other one gets an error instead of waiting for ever, and both engines are
+/// unusable.
 #[test]
 fn a_rank_that_does_not_come_back_is_a_time_out() {
     let (tell, wait) = std::sync::mpsc::channel::<()>();

@@ -1,11 +1,11 @@
-//! Projections through the façade: what leaves add up to along z, the same bits on any number of ranks.
+//! Projections through the façade: sums of leaves along z, with the same bits on any number of ranks.
 
 use crate::common::case::GAS;
 use crate::common::output;
 use crate::facade::{over_ranks, params_of};
 use inselberg::{Cells, Comm, Engine, FieldChoice, FofParams, Geometry, LinkingTypes, PhewParams, Rules};
 
-/// Level-1 cells of a box, but one of them split: pixels are means along z.
+/// Level-1 cells of a box, of which one is split: pixels are means along z.
 #[test]
 fn pixels_are_means_along_z() {
     // The cell at the origin is split; its children have the densities 1 to 8.

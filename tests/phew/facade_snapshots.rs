@@ -170,7 +170,7 @@ fn group_ids_are_written() {
     assert!(ids.contains(&7));
 }
 
-/// An input that does not do is the same error on all ranks, and the next call works.
+/// An unfit input gives the same error on all ranks, and the next call works.
 #[test]
 fn what_cannot_be_read_or_used_is_an_error_on_all_ranks() {
     let Case { thresholds: [density, ..], .. } = DARK;

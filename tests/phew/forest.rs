@@ -69,7 +69,7 @@ fn forest_of_parts_is_the_forest_of_all() {
     }
 }
 
-/// Also where single precision tells no two saddles apart, or cannot hold them. Nothing here is rounded.
+/// Also where all saddles are equal in single precision, or beyond its range. Nothing here is rounded.
 #[test]
 fn forest_is_the_same_on_any_rising_scale() {
     let rounded = |e: &ContactEdge| ContactEdge { saddle: (e.saddle * 1024.0).ceil() / 1024.0, ..*e };
@@ -217,8 +217,8 @@ fn a_staircase_with_a_crowd_at_its_foot_is_quick() {
     assert!(found.level[half..].iter().all(|&l| l == half as u32));
 }
 
-/// A chain that is gone in one round and ends at a step of level 2. Clumps of level 2 lead into it
-/// everywhere, and through each some walk over the step; a crowd at its foot stops below it.
+/// A chain that merges in one round and ends at a step of level 2. Clumps of level 2 lead into it everywhere,
+/// and through each of these some clumps pass the step. Many at its foot stop below it.
 #[test]
 fn a_chain_walked_to_two_ends_is_quick() {
     let n = MANY / 5;

@@ -23,7 +23,7 @@ const OLD: [&str; 6] = ["B_left_x", "B_left_y", "B_left_z", "B_right_x", "B_righ
 /// Thresholds that give clumps in clumps.
 pub const NESTED: Case = Case { field: "density", thresholds: [2.0, 1.1, 2.5] };
 
-/// What the file states.
+/// Values that the file states.
 const GAMMA: f64 = 1.666_666_7;
 
 /// The energy of a homogeneous cube, from the closed form.
@@ -79,7 +79,7 @@ fn remove(whole: &mut Whole, is_gone: impl Fn(&FieldInfo) -> bool) {
     }
 }
 
-/// A leaf, as a plain reader has it.
+/// A leaf from a plain reader.
 #[derive(Clone, Copy)]
 struct Cell {
     position: [f64; 3],

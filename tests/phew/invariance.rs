@@ -1,5 +1,5 @@
-//! What must not matter: the number of threads, the order of the input, where a periodic box begins,
-//! and at which level it is counted.
+//! Results do not depend on the number of threads, the order of the input, the place where a periodic box
+//! begins, or the level from which it is counted.
 
 use crate::verify::brute::Leaf;
 use crate::verify::expect::segmented;
@@ -97,8 +97,9 @@ fn leaves_and_octs_are_the_same() {
     assert!(a.labels == b.labels && a.peaks.tree == b.peaks.tree && a.peaks.patches == b.peaks.patches);
 }
 
-/// What a leaf belongs to, in words that do not depend on where the box begins or how it is counted:
-/// the peak's density, and those of its clump and halo with the clump's level, parent and relevance.
+/// The patch, clump and halo of a leaf in terms that do not depend on where the box begins or how it is
+/// counted: the density of the peak, and those of its clump and halo with the clump's level, parent and
+/// relevance.
 type Belongs = (f64, f64, f64, u64, f64, f64);
 
 fn belongings(field: &Field) -> BTreeMap<(u8, [u32; 3]), Belongs> {

@@ -43,18 +43,18 @@ fn part_of(
     partition_leaves(domain, leaves, threshold, by, comm, &Executor::default())
 }
 
-/// All that is found, in bits: peaks by number, the peak of each test cell, clumps and haloes.
+/// All results, in bits: peaks by number, the peak of each test cell, clumps and haloes.
 #[derive(Debug, PartialEq)]
 struct Found {
     is_graded: bool,
     peaks: BTreeMap<u64, Vec<u64>>,
     patch_of: BTreeMap<Place, u64>,
     clump_of_patch: BTreeMap<u64, [u64; 2]>,
-    /// Rows of clumps and of haloes. The digits of a row tell all bits of its reals.
+    /// Rows of clumps and of haloes. The digits of a row determine all bits of its reals.
     rows: [Vec<String>; 2],
 }
 
-/// What one rank finds of its part.
+/// The results of one rank for its part.
 fn found_here(part: &LocalField, cut: &Cut, rules: Rules, comm: &Comm) -> Found {
     let cells = test_cells::find(&part.field, cut.density);
     let links = TestLinks::new(part, &cells);
@@ -99,7 +99,7 @@ fn found_here(part: &LocalField, cut: &Cut, rules: Rules, comm: &Comm) -> Found 
     }
 }
 
-/// What all ranks find together. The rows of clumps and haloes are in the order of the ranks.
+/// The results of all ranks together. The rows of clumps and haloes are in the order of the ranks.
 fn found_on(field: &Field, cut: &Cut, (rules, by): (Rules, Weights), n_ranks: usize, seed: u64) -> Found {
     let held = dealt(&field.leaves, n_ranks, &mut Random(seed));
     let ranks = Comm::threads(n_ranks).into_iter().map(|builder| builder.chaos(seed));
@@ -205,7 +205,8 @@ fn graded_leaves_are_known_to_be_graded() {
     }
 }
 
-/// Why several ranks refuse leaves: the errors of those that find the fault. The others are told.
+/// Why several ranks refuse leaves: the errors of the ranks that find the fault. They reach the others as
+/// messages.
 fn refused_on(domain: Domain, leaves: &[Leaf], n_ranks: usize, seed: u64) -> BTreeSet<String> {
     let mut random = Random(seed);
     let (held, by) = (dealt(leaves, n_ranks, &mut random), random.pick(&WEIGHTS));

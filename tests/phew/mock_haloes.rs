@@ -209,7 +209,7 @@ pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search
     found.catalogue.gather(&comm).expect("alone").expect("rank 0")
 }
 
-/// What a search may differ in.
+/// Settings in which searches differ.
 pub struct Search {
     pub m_refine: u64,
     pub density: f64,
@@ -235,20 +235,20 @@ const HOST: [f64; 3] = [1e4, 947.0, 189.5];
 const SUBHALO: [f64; 3] = [1e2, 204.0, 17.0];
 const SUB_SUBHALO: [f64; 3] = [1.0, 44.0, 2.6];
 
-/// A subhalo of so many particles, shaped as [`SUB_SUBHALO`].
+/// A subhalo of `n` particles, shaped as [`SUB_SUBHALO`].
 fn subhalo_of(n: usize) -> [f64; 3] {
     let [mass, radius, scale] = SUB_SUBHALO;
     let larger = (n as f64 * PARTICLE / mass).cbrt();
     [n as f64 * PARTICLE, radius * larger, scale * larger]
 }
 
-/// What is found of a halo: the clump of which the most bound particle is one of its own, the largest if
-/// there are several.
+/// What is found of a halo: the clump whose most bound particle belongs to the halo. If there are several,
+/// the largest.
 #[derive(Debug, Clone, Copy, Default)]
 struct Recovered {
     /// Number of bound particles, 0 if there is no such clump.
     n_bound: u64,
-    /// How many of these are its own.
+    /// How many of these belong to the halo.
     n_own: u64,
     /// Bound mass over true mass: of its clump alone, and with the clumps in it.
     mass: f64,
@@ -257,7 +257,7 @@ struct Recovered {
     offset: f64,
     /// Maximum circular velocity over the true one.
     velocity: f64,
-    /// Number of clumps of which the most bound particle is its own.
+    /// Number of clumps whose most bound particle belongs to the halo.
     n_clumps: usize,
     /// Whether the peak of a listed clump lies within a quarter of its radius.
     has_peak: bool,
@@ -383,7 +383,7 @@ fn recovery_of_subhaloes() {
     }
 }
 
-/// The clump with most of the particles of a halo in its patches, and what becomes of these.
+/// The clump with most of the particles of a halo in its patches, and how many of these it binds.
 #[derive(Debug, Clone, Copy, Default)]
 struct PatchOfHalo {
     /// Peak density over saddle density.

@@ -1,4 +1,4 @@
-//! Who touches whom: the mesh's neighbourhoods and contacts across levels against all pairs.
+//! Which cells touch: the mesh's neighbourhoods and contacts across levels, compared with all pairs.
 
 use crate::verify::brute::{Brute, Leaf};
 use crate::verify::meshes::{Field, any_field, place};
@@ -32,7 +32,7 @@ fn ascended(mesh: &Mesh, test_cells: &TestCells, least: usize) -> Vec<usize> {
     let up: Vec<AtomicU32> = (0..test_cells.len()).map(|_| AtomicU32::default()).collect();
     let tasks = cut_by(mesh, test_cells, |_| least);
     let later = tasks.iter().rev().flat_map(|task| ascend(mesh, test_cells, rules, task.supers(), &up));
-    // All have ascended before the first is told of what lies in other tasks.
+    // All have ascended before the first one gets what lies in other tasks.
     let later: Vec<_> = later.collect();
     later.into_iter().for_each(|rise| raise(mesh, test_cells, rules, &up, rise));
     up.into_iter().map(|up| up.into_inner() as usize).collect()
@@ -112,7 +112,7 @@ proptest! {
         check(&field, threshold);
     }
 
-    /// As far as single precision tells, or the part of it that the first compare looks at.
+    /// Equal in single precision, or in the part of it that the first comparison uses.
     #[test]
     fn nearly_equal_densities_have_the_neighbours_of_all_pairs(field in any_field(), seed in any::<u64>()) {
         let (mut random, mut field) = (Random(seed), field);

@@ -364,8 +364,8 @@ fn ranks_may_be_without_particles_and_without_test_cells() {
     assert_same(&none, &catalogue(&even, &mesh, 4, 1), "4 ranks");
 }
 
-/// Clumps are those that the whole mesh has, to the last bit, but for positions refined with cells that are
-/// not there.
+/// Clumps are those of the whole mesh, to the last bit, except for positions that are refined with missing
+/// cells.
 #[test]
 fn clumps_are_those_of_the_whole_mesh() {
     let given = Given::new(clumped(4000, 21), masses(4000, 22), true);

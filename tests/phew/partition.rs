@@ -23,7 +23,7 @@ const SCHEMES: [Scheme; 2] = [Scheme::Conserving, Scheme::Ramses];
 
 type Place = (u8, [u32; 3]);
 
-/// What is loaded, and how.
+/// Settings of a load.
 #[derive(Clone, Copy)]
 struct Case<'a> {
     snapshot: &'a dyn Snapshot,
@@ -33,7 +33,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// What each rank gets, or why it does not; a rank that fails ends the job.
+    /// The part of each rank, or its error. A rank that fails ends the job.
     fn try_on(&self, n_ranks: usize, seed: Option<u64>) -> Vec<Result<LocalField, RunError>> {
         self.try_by(Weights::TestCells, n_ranks, seed)
     }
@@ -68,7 +68,7 @@ impl Case<'_> {
         parts.map(|part| part.unwrap_or_else(|e| panic!("{n_ranks} ranks: {e}"))).collect()
     }
 
-    /// Loads on all numbers of ranks; every part must go with the whole.
+    /// Loads on all numbers of ranks; every part must agree with the whole.
     fn check(&self) {
         let whole = self.on(1).remove(0);
         for n_ranks in RANKS {
@@ -286,7 +286,7 @@ proptest! {
     }
 }
 
-/// Octs of levels 1 to 3 that are sound until `spoil` has been at them.
+/// Octs of levels 1 to 3, sound except for the change by `spoil`.
 fn spoiled(spoil: impl Fn(&mut Vec<LevelOcts>)) -> Boxed {
     let mut field = Field::uniform(Domain::CUBE, 2);
     field.split((2, [3, 0, 1]), true);
@@ -295,7 +295,7 @@ fn spoiled(spoil: impl Fn(&mut Vec<LevelOcts>)) -> Boxed {
     Boxed::of_octs(Domain::CUBE, &octs, 3, &mut Random(5))
 }
 
-/// Some rank sees what one rank alone sees, and the others hear of it.
+/// Some rank finds the fault that a single rank finds, and the others get its error.
 fn check_broken(what: &str, octs: &Boxed) {
     let case =
         Case { snapshot: octs, source: DensitySource::Cells("density"), threshold: 0.5, extra: &["other"] };

@@ -114,7 +114,7 @@ fn check(output: &Path, answers: &Path, field: FieldChoice, [density, relevance,
     check_listed(output, answers, &field, [density, relevance, saddle, 0.0], AS_PRINTED);
 }
 
-/// How far reals (relative) and positions of peaks may be off.
+/// The allowed error of reals (relative) and of positions of peaks.
 #[derive(Clone, Copy)]
 struct Off {
     real: f64,
@@ -254,7 +254,7 @@ fn gas() -> FieldChoice {
     FieldChoice::Named("density".into())
 }
 
-/// RAMSES's sort has equal peaks in any order, and calls a clump by one of eight.
+/// RAMSES's sort leaves equal peaks in any order, and names a clump after one of eight.
 const OF_EQUAL_PEAKS: Off = Off { position: f64::INFINITY, ..AS_PRINTED };
 
 const TIES: Four = [1.0, 1.1, 2.0, 0.0];
@@ -281,7 +281,7 @@ fn gas_and_dark_matter_deposited() {
     assert!(furthest < 1e-6, "densities are off by up to {furthest:e}");
 }
 
-/// By how much the density that is deposited differs at most from RAMSES's, where that is in the output.
+/// The greatest difference between the deposited density and RAMSES's, if the output has that.
 fn check_deposit(output: &Path) -> f64 {
     let snapshot = crate::common::open(output);
     let [density, rho] = ["density", "rho"]

@@ -38,7 +38,7 @@ fn over_with(snapshot: &dyn Snapshot, config: &PhewConfig, ranks: Vec<CommBuilde
     whole
 }
 
-/// That every number of ranks in `n_ranks` gives the catalogue of one.
+/// Checks that every number of ranks in `n_ranks` gives the catalogue of one.
 fn check(snapshot: &dyn Snapshot, case: Case, rules: Rules, n_ranks: &[usize]) {
     let one = over(snapshot, case, rules, Comm::threads(1));
     for &n in n_ranks {
@@ -105,7 +105,8 @@ fn a_chain_of_peaks_through_every_domain() {
     check(&synth(FieldKind::Chain, 10_000), SYNTH, Rules::Paper, &[2, 3, 4, 5, 8, 32]);
 }
 
-/// What a cell of level 21 adds to a sum with one of level 1 is rounded, and must be so alike everywhere.
+/// What a cell of level 21 adds to a sum with one of level 1 is rounded, and must be rounded in the same way
+/// everywhere.
 #[test]
 fn the_smallest_cells_beside_the_largest() {
     for seed in 0..10 {
@@ -242,7 +243,7 @@ fn haloes_are_cut_on_many_ranks() {
     assert!(most.is_some_and(|most| 5 * most < all), "{most:?} of {all} bytes");
 }
 
-/// So many ranks exchange the places of peaks over relays.
+/// On so large a number of ranks, places of peaks are exchanged over relays.
 #[test]
 fn more_ranks_than_send_straight() {
     check(&synth(FieldKind::Lattice, 2_000), SYNTH, Rules::Paper, &[300]);

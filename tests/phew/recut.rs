@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 
 const BOTH: [Rules; 2] = [Rules::Paper, Rules::Ramses];
 
-/// What is segmented, and where.
+/// The field that is segmented, and its input.
 struct Input {
     name: &'static str,
     source: Source,
@@ -89,7 +89,7 @@ fn inputs() -> &'static [Input] {
     })
 }
 
-/// The value of a field that so many of all leaves are below.
+/// The value of a field that the share `part` of all leaves is below.
 fn quantile(run: &str, field: &str, part: f64) -> f64 {
     let octs = crate::common::octs(&*crate::common::open(&crate::common::output(run)), &[field]);
     let mut values: Vec<f64> = crate::common::leaves(&octs).into_values().collect();
@@ -152,7 +152,7 @@ impl Input {
         all.into_iter().next().expect("rank 0").expect("a run").expect("rank 0 has it")
     }
 
-    /// That a catalogue of `stored` options, cut again, is that of a run.
+    /// Checks that a catalogue of `stored` options, cut again, is that of a run.
     fn check(&self, rules: Rules, stored: (&Catalogue, Options), new: NewThresholds, n_ranks: usize) {
         let again = recut(stored.0, &new).expect("a sound catalogue");
         let options = Options {
@@ -179,7 +179,7 @@ fn column<'a>(c: &'a Catalogue, table: &str, name: &str) -> &'a inselberg_io::ca
     c.table(table).and_then(|t| t.column(name)).expect(name)
 }
 
-/// As it comes back from every format.
+/// As read back from every format.
 fn round_trips(catalogue: &Catalogue) -> Vec<Catalogue> {
     let folder = tempfile::tempdir().expect("a folder");
     let through = |w: &inselberg_io::catalogue::Format| {
@@ -391,7 +391,7 @@ fn the_kind_of_persistence_stays() {
     refused(&other, NewThresholds::default(), "`persistence`");
 }
 
-/// Of the program: a catalogue of a run, and one that was cut again, of the same thresholds.
+/// By the program: a catalogue of a run, and one that was cut again at the same thresholds.
 #[test]
 fn the_program_cuts_again_as_it_runs() {
     let room = Room::new();

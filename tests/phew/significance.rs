@@ -22,7 +22,7 @@ use inselberg_kernels::phew::significance::Prominence;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What is found of a peak: its part above the saddle, that of its elder, and the identifiers of clump and
+/// The results for a peak: its part above the saddle, that of its elder, and the identifiers of clump and
 /// halo of its patch.
 #[derive(Debug, Clone, Copy)]
 struct FoundPeak {
@@ -30,7 +30,7 @@ struct FoundPeak {
     ids: [u64; 2],
 }
 
-/// What a rank finds, by the numbers of its peaks.
+/// The results of a rank, by the numbers of its peaks.
 fn found_here(part: &LocalField, cut: &NoiseCut, comm: &Comm) -> BTreeMap<u64, FoundPeak> {
     let executor = Executor::default();
     let cells = test_cells::find(&part.field, cut.density);
@@ -68,7 +68,7 @@ fn found_here(part: &LocalField, cut: &NoiseCut, comm: &Comm) -> BTreeMap<u64, F
     found.peaks.name.iter().enumerate().map(|(i, name)| (name.number(), of_peak(i))).collect()
 }
 
-/// What all ranks find, by the numbers of the peaks.
+/// The results of all ranks, by the numbers of the peaks.
 fn found_on(field: &Field, cut: &NoiseCut, n_ranks: usize, seed: u64) -> Vec<FoundPeak> {
     let mut random = Random(seed);
     let mut held = vec![Vec::new(); n_ranks];
@@ -128,7 +128,7 @@ fn cut_for(field: &Field, random: &mut Random) -> NoiseCut {
     }
 }
 
-/// Holds the library against the plain way. Returns the reasons that occur.
+/// Compares the library with the plain way. Returns the reasons that occur.
 fn check(field: &Field, cut: NoiseCut, random: &mut Random) -> Vec<Reason> {
     let brute = Brute::new(&field.domain, &field.leaves, cut.density);
     let expected = outcome(&brute, &cut);

@@ -67,7 +67,8 @@ fn bound_clumps(catalogue: &Catalogue) -> Vec<(u64, bool)> {
 /// are bound, as of smaller ones.
 const MOST_BY_PAIRS: usize = 10_000;
 
-/// Of a sphere by the defaults: the number of objects, and the part of what is bound that the central has.
+/// For a sphere with default options: the number of objects, and the share of the bound particles that the
+/// central has.
 fn objects(name: &str, mock: &SphereMock) -> (usize, f64) {
     let catalogue = mock.search(&defaults());
     let found = bound_clumps(&catalogue);

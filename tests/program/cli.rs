@@ -268,7 +268,7 @@ fn signals_that_were_ignored_stay_so() {
     }
 }
 
-/// The program where no file may be longer than so many blocks of 512 bytes.
+/// The program, with a limit on the length of files in blocks of 512 bytes.
 #[cfg(unix)]
 fn with_file_limit(blocks: usize, args: &[&str]) -> Output {
     let line = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
@@ -344,7 +344,7 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// With so few a folder of results can be made and not be removed again.
+/// With so few files, a folder of results can be made but not removed again.
 #[cfg(target_os = "linux")]
 #[test]
 fn few_open_files_leave_nothing() {

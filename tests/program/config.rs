@@ -1,4 +1,4 @@
-//! Configuration: one table behind help, file and reference; flags win; bad values are named.
+//! Configuration: one table behind help, file and reference; flags take precedence; bad values are named.
 
 use inselberg::Linking;
 use inselberg::phew::Rules;
@@ -362,7 +362,7 @@ fn properties_of_groups_are_words() {
     }
     let error =
         fof("[fof]\ninput = 'a.npy'\ngroup_ids = 'ids.csv'\nproperties = 'so'\n", &[]).expect_err("alone");
-    assert!(error.contains("expected --output, --soap, --yt or --vtk beside it"), "{error}");
+    assert!(error.contains("expected --output, --soap, --yt or --vtk as well"), "{error}");
 }
 
 #[test]
@@ -389,10 +389,10 @@ fn properties_of_clumps_are_words() {
     let both = BoundRequest { unbind: true, properties: PropertyChoice::Spheres, ..gas };
     assert_eq!(flags(&[("unbind", "true"), ("properties", "gas,so")]), Ok(both));
     for (given, expected) in [
-        (&[("properties", "so")][..], "expected --unbind beside it, or gas alone"),
-        (&[("properties", "gas,bound")], "expected --unbind beside it, or gas alone"),
+        (&[("properties", "so")][..], "expected --unbind as well, or gas alone"),
+        (&[("properties", "gas,bound")], "expected --unbind as well, or gas alone"),
         (&[("properties", "gas"), ("mesh-from-particles", "true")], "expected the gas cells of an output"),
-        (&[("gamma", "1.4")], "expected --unbind or --properties gas beside it"),
+        (&[("gamma", "1.4")], "expected --unbind or --properties gas as well"),
         (&[("properties", "gas"), ("gamma", "1")], "expected a finite number above 1"),
     ] {
         let error = flags(given).expect_err(expected);

@@ -1,5 +1,5 @@
 //! The cosmology of a run: stated by its snapshot or given, used for linking lengths and spheres, and written
-//! on.
+//! into results.
 
 use crate::common::gadget::{Kind, Style, clumps, edit, list, put, write};
 use crate::common::room::{Room, done, done_json};
@@ -52,8 +52,7 @@ fn dark() -> Kind {
     dark
 }
 
-/// A snapshot of SWIFT that states its rate and its critical density at the expansion factor, and so many
-/// times them.
+/// A snapshot of SWIFT that states rate and critical density at its expansion factor, each times a factor.
 fn swift(room: &Room, kinds: &[(usize, &Kind)], times: f64) -> PathBuf {
     let path = write(Path::new(&room.path("")), kinds, &Style::default()).remove(0);
     let hubble_0 = H * HUBBLE_100 * UNIT_TIME;
@@ -255,7 +254,7 @@ fn the_lightest_particles_of_a_zoom_decide_the_linking_length() {
     assert!(!notes.to_string().contains("least mass"), "{notes}");
 }
 
-/// Neutrinos whose weights are the departure from their mean density, which then fills all spheres.
+/// Neutrinos whose weights are the deviation from their mean density. That density then fills all spheres.
 #[test]
 fn weighted_neutrinos_add_to_their_mean_density() {
     let (room, dark, mut neutrinos) = (Room::new(), dark(), clumps(500, 7));

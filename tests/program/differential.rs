@@ -1,5 +1,4 @@
-//! The program against itself: whatever it finds on any ranks and threads has the bits of one rank and one
-//! thread.
+//! The program against itself: results on any ranks and threads have the bits of one rank and one thread.
 //!
 //! A case is an input, a command and its options, all from one number. Every table of its catalogues, their
 //! attributes and the picture are compared; a refusal must be the same line. An ordinary run of the tests has
@@ -263,7 +262,7 @@ fn blocks(room: &Room, random: &mut Random) -> Vec<String> {
     args
 }
 
-/// What a run leaves: numbers by name, or the line of its refusal.
+/// The results of a run: numbers by name, or the line of its refusal.
 #[derive(Debug, PartialEq)]
 enum Left {
     Refusal(String),

@@ -1,4 +1,4 @@
-//! What the pages say about the code: commands, folders, terms and links.
+//! Whether the pages agree with the code: commands, folders, terms and links.
 
 use crate::common::program;
 use crate::pages::{files, folders, name, pages, read, root, spans, table};
@@ -27,7 +27,7 @@ fn the_table_of_commands_is_that_of_the_help() {
     assert_eq!(listed.len(), commands().len(), "docs/using.md has a command twice");
 }
 
-/// Paths of the code map. A name may lie beside a path before it in its row, or in it.
+/// Paths of the code map. A name may be in the folder of an earlier path of its row, or in that path.
 fn mapped_paths(map: &str) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for row in map.lines().filter(|line| line.starts_with('|')) {
@@ -60,7 +60,7 @@ fn the_code_map_names_what_exists() {
     assert!(paths.len() > 80, "{}", paths.len());
 }
 
-/// Those of the repository, and those in crates whose folders are rooms of their own.
+/// Those of the repository, and those in crates whose folders stand alone.
 fn rooms() -> Vec<PathBuf> {
     let inside = ["engine/src", "engine/cli", "engine/io/src", "kernels/src"];
     let mut rooms = folders(root());
@@ -83,7 +83,7 @@ fn terms() -> Vec<String> {
     rows.iter().flat_map(|row| row[0].split(", ").map(String::from).collect::<Vec<_>>()).collect()
 }
 
-/// Words in lower case, as names of the code have them.
+/// Words in lower case, as in names of the code.
 fn plain(text: &str) -> String {
     text.to_lowercase().replace(['_', '-', '\n'], " ")
 }

@@ -1,10 +1,10 @@
 //! The commands of README.md and docs/ run as a reader would run them.
 //!
-//! In a `console` block of a page, a line that begins with `$ ` is a command. Other lines are shown output:
-//! the command prints them in this order, maybe with others between them, for which a page may have `...`. A
-//! block that cannot run has a comment before it, `<!-- not run: REASON -->`. Attributes of the catalogues
-//! that appear are explained on some page. Blocks of a page run one after another in a folder of their own,
-//! with [inputs](crate::documented_inputs) under the names that pages use.
+//! In a `console` block of a page, a line that begins with `$ ` is a command. Other lines are output that is
+//! shown: the command prints them in this order. It may print other lines between them, for which a page may
+//! have `...`. A block that cannot run has a comment before it, `<!-- not run: REASON -->`. Attributes of the
+//! catalogues that appear are explained on some page. Blocks of a page run one after another in a folder of
+//! their own, with [inputs](crate::documented_inputs) under the names that pages use.
 
 use crate::documented_inputs::{Inputs, copy};
 use crate::pages::{name, pages, read, spans};
@@ -123,7 +123,7 @@ fn all_spans() -> BTreeSet<String> {
     texts.iter().flat_map(|text| spans(text)).map(String::from).collect()
 }
 
-/// What pages that ran had, and what is wrong with them.
+/// What the pages that ran contained, and what is wrong with them.
 #[derive(Default)]
 struct Tally {
     n_steps: usize,

@@ -1,4 +1,4 @@
-//! `--dry-run`: what would be done, and that nothing is.
+//! `--dry-run` says what would be done, and does nothing.
 
 use crate::common::output;
 use crate::common::room::{Room, command, done, done_json};
@@ -35,7 +35,7 @@ fn phew_says_memory_ranks_and_results_and_writes_nothing() {
         text.contains("c.csv (--output, replaces the file)") && text.contains("text (--ramses-text)"),
         "{text}"
     );
-    assert!(text.contains(" to ") && text.contains("beside the input"), "{text}");
+    assert!(text.contains(" to ") && text.contains("in addition to the input"), "{text}");
     assert_eq!((room.names(), fs::read(&to).expect("there")), (vec!["c.csv".to_string()], b"old".to_vec()));
     let json = done_json(&phew(&input, &to, &more));
     let one = &json["snapshots"][0];

@@ -1,4 +1,4 @@
-//! `inselberg fof`: every kind of input, and how it refuses what is none.
+//! `inselberg fof`: every kind of input, and how other files are refused.
 
 use crate::common::Whole;
 use crate::common::friends::group_ids;
@@ -176,7 +176,7 @@ fn particles_of_ramses_have_the_groups_of_all_pairs() {
     }
 }
 
-/// Properties of groups: the same on ranks and threads, in both formats, and one line where the input has not
+/// Properties of groups: the same on ranks and threads, in both formats, and one line where the input lacks
 /// what they need.
 #[test]
 fn properties_of_groups_stand_in_the_catalogue() {
@@ -347,7 +347,7 @@ fn a_linking_length_and_a_linking_ratio_contradict_each_other() {
     };
     let mean_separation = 10.0 / 300_f64.cbrt();
     let is_ratio = |length: f64, ratio: f64| (length / mean_separation - ratio).abs() < 1e-9;
-    // A flag wins over what the file says in the other way.
+    // A flag takes precedence over the file, if the file gives the value in another form.
     with("linking_ratio = 0.3");
     assert_eq!(length(&["--linking-length", "0.25"]), 0.25);
     with("linking_length = 0.3");

@@ -240,7 +240,7 @@ fn black_holes_are_seeded_by_mass_in_groups_without_one() {
     assert!(seeded.contains(&1));
 }
 
-/// The linking length that the program says.
+/// The linking length that the program prints.
 fn length_of(room: &Room, kinds: &[(usize, &Kind)], header: &[(&'static str, f64)]) -> f64 {
     let style = Style { header: header.to_vec(), ..Style::default() };
     let path = write(Path::new(&room.path("")), kinds, &style).remove(0);
@@ -287,8 +287,8 @@ fn the_linking_length_is_swifts() {
     alike(length_of(&room, &[(1, &dark)], &header), plain);
 }
 
-/// What is done to a snapshot, and parts of what is then said.
-/// What makes a density or a potential needs masses. The search alone does not.
+/// How a snapshot is changed, and parts of the message. Densities and potentials need masses. The search
+/// alone does not.
 #[test]
 fn a_particle_without_mass_is_refused_by_all_commands_alike() {
     let (room, kind) = (Room::new(), clumps(100, 0));
@@ -536,7 +536,7 @@ fn a_box_is_said_once_and_may_be_left_open() {
     assert_eq!(integers(&ids, "PartType1", "GroupIDs"), expected);
 }
 
-/// Rank 0 alone opens the files before they are read: the others could not.
+/// Only rank 0 opens the files before they are read: the others could not.
 #[test]
 fn one_rank_looks_at_an_input_for_all() {
     let room = Room::new();

@@ -1,4 +1,4 @@
-//! What the program says of itself: to people, to shells and to `man`.
+//! What the program says about itself: to people, to shells and to `man`.
 
 use crate::common::program;
 use crate::common::room::Room;
@@ -83,7 +83,7 @@ fn completions_know_every_command_option_and_choice() {
             assert!(info.words.iter().all(|word| script.contains(word)), "{shell}: {}", info.table);
             for opt in options_of(info.command).filter(|opt| !opt.positional) {
                 assert!(script.contains(opt.name), "{shell}: {}", opt.name);
-                // PowerShell and elvish complete names of options alone.
+                // PowerShell and elvish complete only names of options.
                 if let (OptionKind::Choice(words), "bash" | "fish" | "zsh") = (opt.kind, shell) {
                     assert!(words.iter().all(|word| script.contains(word)), "{shell}: {}", opt.name);
                 }
@@ -94,7 +94,7 @@ fn completions_know_every_command_option_and_choice() {
     refuses(&["completions"], "SHELL");
 }
 
-/// Bash itself takes the script.
+/// Bash itself accepts the script.
 #[test]
 #[cfg(unix)]
 fn bash_completes_with_the_script() {

@@ -86,7 +86,7 @@ fn mistakes_are_one_line() {
     done(&["synth", "particles", "--number", "1000", "-o", &npy]);
     room.refuses(&["info", &to, "--thresholds"], &["a catalogue; expected a snapshot with cells"]);
     room.refuses(&["info", &npy, "--thresholds"], &["particles without a mesh"]);
-    room.refuses(&["info", &input, "--field", "cic"], &["--thresholds or --plot beside it"]);
+    room.refuses(&["info", &input, "--field", "cic"], &["--thresholds or --plot as well"]);
     room.refuses(
         &["info", &input, "--thresholds", "--field", "rhoo"],
         &["no field `rhoo`", "expected one of rho"],
@@ -134,7 +134,7 @@ fn particles_have_a_separation_a_redshift_and_a_memory() {
     done(&["synth", "particles", "--number", "1000", "-o", &npy]);
     let json = done_json(&["info", &npy]);
     assert!(json["mean_separation"].is_null() && json["cosmology"].is_null(), "an array states no box");
-    // Three single coordinates, and what the search itself takes.
+    // Three single coordinates, and the memory of the search itself.
     let bytes = json["memory_bytes"]["least"].as_u64().expect("bytes");
     assert!((12_000..1_000_000).contains(&bytes), "{bytes}");
     assert_eq!(json["species"][0]["masses"], false);

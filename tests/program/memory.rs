@@ -1,15 +1,15 @@
-//! Too little memory: one line that says so, exit code 2, and nothing left; refused before the work where
-//! that is sure.
+//! Too little memory: one line with the reason, exit code 2, and no files left. If it is certain, the job is
+//! refused before the work.
 
 use crate::common::room::{Room, done};
 use std::process::{Command, Output, Stdio};
 
-/// The program with an address space of so many MiB.
+/// The program with an address space of this number of MiB.
 fn limited(mib: u64, args: &[&str]) -> Command {
     limited_by(("-v", mib), args)
 }
 
-/// The program with an option of `ulimit` and so many MiB.
+/// The program with a limit of `ulimit`, in MiB.
 fn limited_by((option, mib): (&str, u64), args: &[&str]) -> Command {
     limited_to(&format!("{option} {}", mib << 10), args)
 }
@@ -42,7 +42,7 @@ fn stderr(out: &Output) -> String {
 /// threads, with other ranks already at work.
 const NO_SIGNAL_STACK: &str = "failed to initiate panic, error 5";
 
-/// With less and less memory a job is done or refused in one line; what it is refused with, without repeats.
+/// With less and less memory a job is done or refused in one line. Returns the lines, without repeats.
 fn refusals(room: &Room, args: &[&str], result: &str, mib: impl Iterator<Item = u64>) -> Vec<String> {
     let (before, mut lines) = (room.names(), Vec::new());
     let mut n_done = 0;
@@ -139,7 +139,7 @@ fn what_surely_does_not_fit_is_refused_with_the_estimate_beside_the_limit() {
         &["synth", "field", "-o", &to, "--test-cells", "1e12"],
         &[&limits[..], &["--test-cells: `1000000000000`"]].concat(),
     );
-    // A gigabyte is more than any of these starts with, and less than what they surely take.
+    // A gigabyte is more than any of these needs to start, and less than it certainly takes in all.
     let refuses = |args: &[&str], part: &str| {
         room.refuses_command(limited(1024, args), &[&limits[..], &["ulimit -v", part]].concat());
     };
@@ -176,7 +176,7 @@ fn an_input_larger_than_the_memory_is_refused_before_it_is_read() {
     refuses(("-v", mib), &mesh, ["box.npy: a mesh from its particles", "ulimit -v"]);
 }
 
-/// All cells above the coarse level are split, but those of a part of the box alone are in memory at a time.
+/// All cells above the coarse level are split, but only those of a part of the box are in memory at a time.
 #[test]
 fn a_fine_coarse_level_takes_the_memory_of_a_part_of_the_box() {
     let room = Room::new();

@@ -48,8 +48,8 @@ fn dark_matter(input: &dyn ParticleInput) -> Columns {
     columns
 }
 
-/// Without a cosmology thresholds are in means of the dark matter on the mesh, all else in the units of the
-/// snapshot.
+/// Without a cosmology thresholds are in means of the dark matter on the mesh, everything else in the units
+/// of the snapshot.
 #[test]
 #[cfg(feature = "hdf5")]
 fn swift_s_snapshot_in_its_units() {

@@ -65,7 +65,7 @@ fn cells(row: &str) -> Vec<String> {
     row.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect()
 }
 
-/// What stands between backquotes.
+/// The texts between backquotes.
 pub fn spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

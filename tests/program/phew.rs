@@ -379,8 +379,8 @@ fn on_full_disk(args: &[&str]) -> Command {
     shell
 }
 
-/// How a program ends that is interrupted `when` it has come so far. One that is done before the interrupt
-/// reaches it has what it leaves taken away by `undo`, and is tried again.
+/// How a program ends that is interrupted once `when` holds. If it is done before the interrupt arrives,
+/// `undo` removes its results, and it is tried again.
 #[cfg(unix)]
 fn interrupted(args: &[&str], when: impl Fn() -> bool, undo: impl Fn()) -> Output {
     for _ in 0..50 {
@@ -438,7 +438,7 @@ fn an_interrupted_run_leaves_nothing() {
     assert_eq!(room.names(), ["s"]);
 }
 
-/// The gas of clumps without unbinding. A new cut drops it, and says so.
+/// The gas of clumps without unbinding. A new cut drops it, with a note.
 #[test]
 fn gas_is_measured_as_the_options_say() {
     let (room, input) = (Room::new(), text(&crate::common::output("gas_2ranks")));

@@ -1,4 +1,4 @@
-//! The program as one of several ranks, and what it says of ranks.
+//! The program as one of several ranks, and its messages about ranks.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -170,7 +170,7 @@ mod processes {
     }
 }
 
-/// But for what says how it was run.
+/// Except for the attributes of the run.
 fn same_catalogue(a: &Path, b: &Path) {
     let [mut a, mut b] = [a, b].map(|path| inselberg_io::catalogue::read(path).expect("a catalogue"));
     for catalogue in [&mut a, &mut b] {
@@ -269,7 +269,8 @@ fn a_picture_reaches_the_first_rank_once() {
     assert!(stages.contains("picture") && bytes < 3 * PICTURE, "{bytes} bytes");
 }
 
-/// A program with little memory and few files: more than a thousand ranks need no more than a few.
+/// A program with little memory and few open files: more than a thousand ranks need no more than a few ranks
+/// do.
 #[cfg(unix)]
 fn limited(args: &[&str]) -> Output {
     let script = "ulimit -n 64 && ulimit -v 4000000 && exec \"$0\" \"$@\"";
@@ -282,7 +283,7 @@ fn limited(args: &[&str]) -> Output {
     command.stdin(Stdio::null()).output().expect("starts")
 }
 
-/// What `command` writes over so many ranks within limits is what one rank writes.
+/// `command` writes the same over several ranks within limits as on one rank.
 #[cfg(unix)]
 fn many_ranks_are_one(n_ranks: &str) {
     let room = tempfile::tempdir().expect("a folder");

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Notes errors of any later script.
 const LISTEN: &str = "<script>window.addEventListener('error', () => window.failed = true);</script>";
 
-/// Sorts by mass once, rising, and says what the browser sees.
+/// Sorts by mass once, rising, and prints what the browser sees.
 const LOOK: &str = "<script>
 if (window.failed) document.body.dataset.error = 'yes';
 const button = document.querySelectorAll('#largest th button')[1];

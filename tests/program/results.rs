@@ -1,5 +1,4 @@
-//! What commands leave: all their results or none, whoever else writes there, and the same for any number of
-//! ranks.
+//! Commands leave all their results or none, whoever else writes there, and the same for any number of ranks.
 
 use crate::common::compare::assert_same;
 use crate::common::room::{Room, command, done};
@@ -39,7 +38,7 @@ fn slow_run(room: &Room) -> Vec<String> {
     words.into_iter().chain(more).map(String::from).collect()
 }
 
-/// Another run's half-written files, of names that ours could have.
+/// Half-written files of another run, with names that ours could have.
 #[cfg(unix)]
 const OTHERS: [&str; 7] = [
     ".c.csv.other1.part",
@@ -101,7 +100,7 @@ fn ended_by(signal: &str, room: &Room, words: &[&str]) {
     panic!("it is always done before it can be ended");
 }
 
-/// The program with a standard output that takes nothing.
+/// The program with a standard output that accepts no data.
 #[cfg(target_os = "linux")]
 fn unheard(args: &[&str]) -> Output {
     let full = fs::File::options().write(true).open("/dev/full").expect("a full disk");
@@ -152,8 +151,8 @@ fn on_small_disk(bytes: u64, args: &[&str]) -> Output {
     shell.output().expect("a shell")
 }
 
-/// A run that writes small files and a large one, on a disk with room for the small ones alone, leaves none
-/// of them.
+/// A run that writes small files and a large one, on a disk with room for the small ones only, leaves none of
+/// them.
 #[cfg(unix)]
 fn needs_all(room: &Room, args: &[&str], large: &str) {
     let before = room.names();
@@ -213,7 +212,8 @@ mod links {
         fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink())
     }
 
-    /// A room with a folder for what links lead to, which is told by relative names, over two links.
+    /// A room with a folder for the targets of links. The links have relative targets, and lead there over
+    /// two links.
     fn linked(names: &[&str]) -> Room {
         let room = Room::new();
         fs::create_dir(room.path("disk")).expect("made");
@@ -240,11 +240,11 @@ mod links {
             done(&[&words[..], &["--task-graph", &paths[2]]].concat());
             names.map(|name| content(&room, name))
         };
-        // Nothing is where they lead; then a file is, and is replaced.
+        // First there is no file where they lead. Then there is one, and it is replaced.
         let (first, second) = (run("2"), run("4"));
         assert!(first[0] != second[0] && first.iter().all(|bytes| !bytes.is_empty()));
         assert!(paths.iter().all(|path| is_link(path)) && is_link(&room.path("c.csv.link")));
-        // The side files are beside the main one, which is found by both names.
+        // The side files are in the folder of the main one, which is found by both names.
         let target = room.path("disk/c.csv");
         let [a, b] = [&paths[0], &target].map(|path| read(Path::new(path)).expect("a catalogue"));
         assert_same(&a, &b, "by both names");
@@ -312,7 +312,7 @@ mod links {
     }
 }
 
-/// Names are bytes: what they say in Latin-1 is no UTF-8.
+/// Names are bytes: a name in Latin-1 is not UTF-8.
 #[cfg(target_os = "linux")]
 #[test]
 fn results_have_names_that_are_not_utf_8() {
@@ -351,7 +351,7 @@ fn some_catalogue() -> inselberg_io::catalogue::Catalogue {
     read(Path::new(&to)).expect("a catalogue")
 }
 
-/// The bytes of a picture drawn by so many ranks and threads.
+/// The bytes of a picture drawn by these numbers of ranks and threads.
 #[cfg(feature = "plot")]
 fn drawn(room: &Room, args: &[&str], name: &str, (ranks, threads): (usize, usize)) -> Vec<u8> {
     let path = room.path(name);

@@ -50,7 +50,7 @@ fn read(folder: &str, name: &str) -> String {
     fs::read_to_string(Path::new(folder).join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// The places of a CSV without quotes, row by row, the header first.
+/// The fields of a CSV without quotes, row by row, the header first.
 fn csv(text: &str) -> Vec<Vec<String>> {
     text.lines().map(|line| line.split(',').map(String::from).collect()).collect()
 }
@@ -59,12 +59,12 @@ fn real(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// But for the last bit, with which the reader of JSON is not exact.
+/// Except for the last bit, in which the reader of JSON is not exact.
 fn is_same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 4.0 * f64::EPSILON * a.abs()
 }
 
-/// What the columns of the main table are in the JSON, in order.
+/// The names in the JSON of the columns of the main table, in order.
 const MEASURED: [&str; 14] = [
     "/ranks",
     "/threads",
@@ -329,7 +329,7 @@ pub fn browser() -> Option<PathBuf> {
     found
 }
 
-/// The page as the browser has it once it is laid out.
+/// The page in the browser after its layout.
 pub fn opened(browser: &Path, room: &Room, page: &Path) -> String {
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
@@ -346,7 +346,7 @@ pub fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> Vec<&'a str> 
     text.split(start).skip(1).filter_map(|rest| rest.split_once(end).map(|(inner, _)| inner)).collect()
 }
 
-/// Says beside each picture how large the browser makes it, and the same of each line of text in it.
+/// Adds to each picture its size in the browser, and that of each line of text in it.
 const MEASURE: &str = "<script>
 for (const svg of document.querySelectorAll('svg')) {
   const box = svg.getBoundingClientRect();

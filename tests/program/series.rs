@@ -1,4 +1,4 @@
-//! Many snapshots in one command: complete ones are kept, failures are told and end nothing else.
+//! Many snapshots in one command: complete ones are kept, failures are reported and end nothing else.
 
 use crate::common::compare::assert_same;
 use crate::common::room::{Room, command, done, done_json};
@@ -71,7 +71,7 @@ fn a_rerun_keeps_what_is_complete_and_computes_what_changed() {
 
     let bytes = || files.each_ref().map(|path| fs::read(path).expect("a catalogue"));
     let before = bytes();
-    // What decides no catalogue does not count.
+    // Options that do not affect catalogues do not count.
     for more in [&[][..], &["--ranks", "2"], &["--balance", "leaves", "--diagnostics"]] {
         assert_eq!(fates(&run(more)), ["kept"; 3], "{more:?}");
     }
@@ -87,11 +87,11 @@ fn a_rerun_keeps_what_is_complete_and_computes_what_changed() {
     assert_eq!(fates(&run(&["--relevance-threshold", "5.0"])), ["kept"; 3]);
     assert_eq!(fates(&run(&["--relevance-threshold", "3"])), ["computed"; 3]);
 
-    // The same bytes at another time: nobody reads them to see that they are the same.
+    // The same bytes with another time: they are not read to find that they are the same.
     let piece = format!("{}/grav_00080.out00002", inputs[1]);
     fs::write(&piece, fs::read(&piece).expect("a file")).expect("written");
     assert_eq!(fates(&run(&[])), ["kept", "computed", "kept"]);
-    // Results beside the files of an output are not part of it.
+    // Results in the folder of an output are not part of it.
     fs::write(format!("{}/notes.txt", inputs[1]), "notes").expect("written");
     assert_eq!(fates(&run(&[])), ["kept"; 3]);
     let mut damaged = fs::read(&files[2]).expect("a catalogue");

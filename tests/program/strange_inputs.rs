@@ -1,4 +1,5 @@
-//! Inputs that are no regular files, that claim more than is stored, or whose names no terminal should see.
+//! Inputs that are not regular files, that claim more than is stored, or whose names would disturb a
+//! terminal.
 
 use crate::common::Whole;
 use crate::common::compare::assert_same;
@@ -29,12 +30,12 @@ fn npy(path: &Path, n: u64, rows: &[[f64; 3]]) {
 
 const ROWS: [[f64; 3]; 4] = [[1.0; 3], [1.1; 3], [1.2; 3], [9.0; 3]];
 
-/// Makes a FIFO that ends at once for whoever reads it: nobody who does may wait for ever.
+/// Makes a FIFO that ends at once for its readers: none may wait for ever.
 fn fifo(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().expect("mkfifo");
     assert!(made.success());
     let path = path.to_path_buf();
-    // Until the folder is gone. It sleeps in `open` while nobody reads.
+    // Until the folder is gone. It sleeps in `open` until there is a reader.
     std::thread::spawn(move || {
         let mut open = fs::File::options();
         while !open.write(true).open(&path).is_err_and(|e| e.kind() == ErrorKind::NotFound) {}
@@ -88,7 +89,7 @@ fn no_file_of_an_output_may_be_a_fifo() {
     }
 }
 
-/// The file is as long as its header says, and empty: no machine has that much memory.
+/// The file is as long as its header says, and sparse: no machine has that much memory.
 #[test]
 fn more_rows_than_memory_are_refused() {
     let room = Room::new();
@@ -200,7 +201,7 @@ mod claims {
     }
 }
 
-/// A name that is no UTF-8.
+/// A name that is not UTF-8.
 fn odd(name: &str) -> OsString {
     OsStr::from_bytes(&name.bytes().map(|b| if b == b'?' { 0xff } else { b }).collect::<Vec<_>>()).into()
 }

@@ -1,5 +1,5 @@
-//! Beside Gadget-4's own finders: its groups, and SUBFIND's subhaloes, on the bundled output. All by default
-//! options.
+//! Comparison with Gadget-4's own finders on the bundled output: its groups and SUBFIND's subhaloes. All with
+//! default options.
 
 use crate::common::gadget4;
 use crate::common::room::{Room, done};

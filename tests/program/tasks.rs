@@ -1,4 +1,4 @@
-//! What a run says of its tasks: traces, graphs, how the workers were used.
+//! What a run reports about its tasks: traces, graphs, and the use of the workers.
 
 use serde_json::Value;
 use std::collections::BTreeSet;

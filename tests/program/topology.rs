@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Two nodes of a core each; binding is real where these processors are there.
 const TWO_NODES: &str = "numa:2 core:1 pu:1";
-/// A machine that is only looked at.
+/// A machine that is only described.
 const LARGE: &str = "pack:2 numa:1 l3:2 core:4 pu:2";
 
 fn program(machine: &str, is_real: bool, args: &[&str]) -> Command {
@@ -22,7 +22,7 @@ fn run(machine: &str, is_real: bool, args: &[&str]) -> Output {
     program(machine, is_real, args).output().expect("starts")
 }
 
-/// Standard output of a run without a word on stderr.
+/// Standard output of a run that prints nothing on stderr.
 fn quiet(out: &Output) -> String {
     assert_eq!((out.status.code(), String::from_utf8_lossy(&out.stderr)), (Some(0), "".into()));
     String::from_utf8_lossy(&out.stdout).into_owned()
@@ -164,7 +164,7 @@ fn diagnostics_are_by_node() {
     }
 }
 
-/// The processors that threads of a run were seen to be bound to, from its begin to its end.
+/// The processors that threads of a run were bound to at any time during the run.
 #[cfg(target_os = "linux")]
 fn seen_bindings(args: &[&str]) -> BTreeSet<String> {
     let mut child = program(TWO_NODES, true, args).stdout(Stdio::null()).spawn().expect("starts");

@@ -157,7 +157,7 @@ fn an_orphan_stands_where_its_host_is() {
     assert_eq!(table.reals("mass").map(|m| m[3]), Some(0.0));
 }
 
-/// A number from a seed: any is as good as another.
+/// A pseudo-random number from a seed.
 fn mixed(seed: u64) -> u64 {
     let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -191,7 +191,7 @@ fn busy_series(n_outputs: u64) -> Vec<Vec<Object>> {
                 objects.push((mixed(o * 7 + k) % 1000 * 64 + o, 1, members));
             }
         }
-        // What was lost goes to the first objects.
+        // Lost members go to the first objects.
         for (i, member) in spare.into_iter().enumerate() {
             objects[i % 3].2.push(member);
         }
@@ -357,7 +357,7 @@ fn each_mistake_is_one_line() {
     refused(&["other.hdf5"]);
 }
 
-/// Real catalogues, and copies of them that are an output later: every object goes on as itself.
+/// Real catalogues, and copies of them that are an output later: every object continues as itself.
 #[test]
 fn objects_of_a_copy_go_on_as_themselves() {
     let room = Room::new();

@@ -1,4 +1,4 @@
-//! One object of a catalogue: text, JSON and picture say what the tables say.
+//! One object of a catalogue: text, JSON and picture agree with the tables.
 
 use crate::common::output;
 use crate::common::room::{Room, done, done_json};
@@ -107,7 +107,7 @@ fn what_cannot_be_shown_is_refused() {
     room.refuses(&["view", &csv, "--clump", "1", "--halo", "1"], &["--halo", "one of"]);
     room.refuses(&["view", &csv, "--clump", "987654321"], &["no clump 987654321", "expected one of"]);
     room.refuses(&["view", &csv, "--group", "1"], &["no table Groups", "expected"]);
-    room.refuses(&["view", &csv, "--clump", &id, "--plot-axis", "x"], &["--plot-axis", "--plot beside it"]);
+    room.refuses(&["view", &csv, "--clump", &id, "--plot-axis", "x"], &["--plot-axis", "--plot as well"]);
     let absent = room.path("absent.csv");
     room.refuses(&["view", &absent, "--clump", "1"], &["absent.csv"]);
     #[cfg(feature = "plot")]

@@ -1,4 +1,4 @@
-//! What a build without the feature `numa` says of the machine.
+//! What a build without the feature `numa` reports about the machine.
 
 use serde_json::Value;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! PHEW without thresholds, by the command line: what holds, what is said, and where it is refused.
+//! PHEW without thresholds, by the command line: the values taken, the messages, and where it is refused.
 
 use crate::common::compare::assert_same_table;
 use crate::common::npy::npy_file;
@@ -83,7 +83,7 @@ fn particles_without_a_cosmology_have_a_mean_of_their_own() {
     assert!(given["thresholds"]["saddle"].is_null());
 }
 
-/// Dark matter beside gas: the unit is the mean density of all matter, once the units are known.
+/// Dark matter in a run with gas: the unit is the mean density of all matter, once the units are known.
 #[test]
 #[cfg(feature = "hdf5")]
 fn the_unit_is_all_matter_where_the_cosmology_and_the_units_are_known() {
@@ -109,7 +109,7 @@ fn the_unit_is_all_matter_where_the_cosmology_and_the_units_are_known() {
     }
 }
 
-/// Gas and dark matter together, and not the gas alone, unless asked or by RAMSES's rules.
+/// Gas and dark matter together. The gas alone is taken only on request, or by RAMSES's rules.
 #[test]
 fn a_cosmological_output_is_segmented_by_its_matter() {
     let (room, input) = (Room::new(), gas());

@@ -1,4 +1,4 @@
-//! What the whole pipeline must say, taken from the plain ways, and whether it does.
+//! The results that the whole pipeline must have, from the plain ways, and whether it has them.
 
 use super::brute::Brute;
 use super::graph::deaths;
@@ -49,13 +49,13 @@ pub fn graph_of(brute: &Brute) -> Graph {
 /// Thresholds of persistence and saddle.
 type Cuts<'a> = &'a [(Persistence, Option<f64>)];
 
-/// Holds the pipeline against the brute force in everything, at every one of `cuts`.
+/// Compares everything in the pipeline with brute force, at each of `cuts`.
 pub fn check_field(field: &Field, threshold: f64, cuts: Cuts) {
     check_with(field, threshold, cuts, check_structures);
 }
 
-/// The same but for the lists of clumps and haloes, from which those are missing whose mass is lost beside
-/// the heaviest.
+/// The same except for the lists of clumps and haloes. These lack objects whose mass is lost in rounding
+/// beside the heaviest.
 pub fn check_hierarchies(field: &Field, threshold: f64, cuts: Cuts) {
     check_with(field, threshold, cuts, |_, _, _| ());
 }
@@ -106,7 +106,7 @@ fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     let tasks = cut_tasks(&amr.mesh, &found.test_cells);
     let (mesh, test_cells, roots, rules) = (&amr.mesh, &found.test_cells, &found.roots, Rules::Paper);
     let pass = PassContext { mesh, test_cells, roots, tasks: &tasks, own: &[], rules };
-    // On a rank alone the slot of a peak is that of its root.
+    // On a single rank the slot of a peak is that of its root.
     let labels: Vec<RootIdx> = found.labels.iter().map(|slot| RootIdx(slot.0)).collect();
     let found = saddle::run(pass, &labels, &Executor::default());
     for edge in forest::reduce(&found.edges, &mut forest::ForestScratch::default()) {

@@ -20,7 +20,7 @@ pub fn prim(graph: &Graph) -> Vec<usize> {
     kept
 }
 
-/// Trees are finished one by one, so what leads out of the reached leads out of the last.
+/// Trees are finished one by one, so a saddle that leads out of the reached peaks leads out of the last tree.
 fn greatest_way_out(graph: &Graph, reached: &[bool]) -> Option<usize> {
     let leads_out = |&s: &usize| {
         let [a, b] = graph.saddles[s].1;

@@ -132,8 +132,8 @@ impl<'a> TreeOfObjects<'a> {
         std::iter::successors(Some(object), |object| self.progenitor(*object)).collect()
     }
 
-    /// Where an object that ends goes: 0 into the object that has its particles in truth, 1 to the end as an
-    /// orphan, 2 elsewhere.
+    /// The end of an object: 0 into the object that has its particles in truth, 1 to the end as an orphan, 2
+    /// elsewhere.
     fn end_of(&self, object: Object, truth: &TreeOfObjects) -> usize {
         let next = |tree: &MergerTreeTables, node: usize| tree.descendant(node);
         let mut node = next(&self.tree, self.nodes[&object]);
@@ -176,7 +176,7 @@ impl<'a> TreeOfObjects<'a> {
 }
 
 impl Comparison {
-    /// All objects with at least so many members.
+    /// All objects with at least this number of members.
     pub fn from(&self, least: u64) -> BinCounts {
         let bins = BINS.iter().zip(&self.bins).filter(|(bin, _)| **bin >= least);
         bins.fold(BinCounts::default(), |sum, (_, counts)| sum.add(counts))
@@ -234,7 +234,7 @@ fn quantile(list: &[f64], part: f64) -> f64 {
     sorted.get(((sorted.len().max(1) - 1) as f64 * part).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// Each object of a tree has one descendant or a told end, and a track has one node per output.
+/// Each object of a tree has one descendant or a stated end, and a track has one node per output.
 pub fn check_conservation(catalogue: &Catalogue) {
     let tree = MergerTreeTables::new(catalogue).expect("a tree");
     let mut seen = HashSet::new();

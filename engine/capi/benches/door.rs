@@ -4,7 +4,7 @@
 //!
 //! A mesh of level 7 with finer cells, 2 million leaves; densities change from call to call. `both` calls the
 //! library directly and through C by turns, and compares times and labels. `structs` and `lists` do so too,
-//! but C's densities lie as codes hold them ([`Layout`]). `c` and `rust` call one of them only and tell how
+//! but C's densities lie as codes hold them ([`Layout`]). `c` and `rust` call one of them only, and print how
 //! much memory the calls take beyond the program's own arrays.
 #![allow(unsafe_code, reason = "the functions for C are called as C calls them")]
 

@@ -116,10 +116,10 @@ typedef struct inselberg_tree inselberg_tree;
 // Another result than 0 ends the call. May be NULL.
 typedef int32_t (*inselberg_progress)(void *user, const char *stage, uint64_t done, uint64_t work);
 
-// A function of the caller that hears one line about a result that is right but may surprise. May be NULL.
+// A function of the caller that gets one line about a result that is right but may surprise. May be NULL.
 typedef void (*inselberg_warning)(void *user, const char *message);
 
-// The box that cells or particles are in. All that is not set must be 0.
+// The box that cells or particles are in. Fields that are not set must be 0.
 typedef struct {
   // sizeof(inselberg_box).
   size_t size;
@@ -127,7 +127,7 @@ typedef struct {
   double side;
   // Cells of level 0 along each axis: 1, 1, 1 for a cube.
   int32_t coarse[3];
-  // Whether an axis wraps around: 0 or 1. For particles all or none.
+  // Whether an axis wraps around: 0 or 1. For particles, all axes do or none.
   int32_t periodic[3];
   // Time, in the caller's unit, for catalogues.
   double time;
@@ -151,15 +151,16 @@ typedef struct {
   double omega_b;
   // Radiation density parameter.
   double omega_r;
-  // Density parameter of massive neutrinos beside matter.
+  // Density parameter of massive neutrinos, which matter does not include.
   double omega_nu;
   // Pressure over density of dark energy today: w(a) = w0 + wa (1 - a). 0: -1, a cosmological constant.
   double w0;
-  // The part of it that changes with the expansion.
+  // wa of the pressure over density of dark energy.
   double wa;
 } inselberg_box;
 
-// Numbers in the caller's memory, aligned or not, which the library reads. All that is not set must be 0.
+// Numbers in the caller's memory, aligned or not, which the library reads. Fields that are not set must be
+// 0.
 //
 // Several columns of one name are read one after the other, as if they were one: one per level of the mesh,
 // say.
@@ -189,7 +190,8 @@ typedef struct {
   int32_t parts;
 } inselberg_column;
 
-// Integers in the caller's memory, aligned or not, which the library writes. All that is not set must be 0.
+// Integers in the caller's memory, aligned or not, which the library writes. Fields that are not set must be
+// 0.
 typedef struct {
   // Part 0 of item 0. May be NULL if there are no items.
   void *data;
@@ -289,7 +291,7 @@ int32_t inselberg_on_warning(const inselberg *handle, inselberg_warning function
 // both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
 int32_t inselberg_set(const inselberg *handle, const char *key, const char *value);
 
-// Sets the box of the next cells or particles. All ranks set the same.
+// Sets the box of the next cells or particles, the same on all ranks.
 int32_t inselberg_set_box(const inselberg *handle, const inselberg_box *of);
 
 // Collective: the cells of this rank as octs, blocks of 2x2x2 cells. Columns, all needed:
@@ -314,8 +316,8 @@ int32_t inselberg_set_leaves(const inselberg *handle, const inselberg_column *co
 // Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns,
 // each one value per cell:
 //
-//   density        needed
-//   mass_density   where the density that is segmented is something else; masses then come from it
+//   density        needed mass_density   the mass density, if density is something else; masses come from
+//   it
 //   velocity_x, velocity_y, velocity_z   all or none; clumps then have mean velocities
 int32_t inselberg_phew(const inselberg *handle, const inselberg_column *columns, int64_t n);
 
@@ -360,7 +362,8 @@ int32_t inselberg_tree_begin(const inselberg *handle, inselberg_tree **tree);
 //
 //   id             identifier, below 2^40; needed. Catalogues of clumps and groups have such
 //   n_members      number of members; needed
-//   first_member   place of the first member among the members of this rank, from 0; else members stand object by object
+//   first_member   place of the first member among the members of this rank, from 0; else members are in the
+//   order of the objects
 //   parent         the object that it is in, or its own identifier; else no object is in another
 //   mass           else all are 0
 //   position       three parts; else all are 0

@@ -56,7 +56,7 @@ pub(crate) fn run(work: impl FnOnce() -> Result<(), Error>) -> i32 {
     code(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(from_panic(&*panic))))
 }
 
-/// Runs an entry on a handle. Refused while another call of the handle runs.
+/// Runs an entry on a handle. It is refused while another call of the handle runs.
 ///
 /// # Safety
 /// The handle is NULL or valid.
@@ -71,7 +71,8 @@ pub(crate) unsafe fn enter(
     })
 }
 
-/// Does `work` on what a handle keeps. Refused without one, and while another call of it runs.
+/// Does `work` on what a handle keeps. It is refused without a handle, and while another call of the handle
+/// runs.
 pub(crate) fn locked<S>(
     state: Option<&Mutex<S>>,
     work: impl FnOnce(&mut S) -> Result<(), Error>,
@@ -86,8 +87,8 @@ pub(crate) fn locked<S>(
     }
 }
 
-/// Takes a handle from its owner, whose pointer becomes NULL: what it keeps; `None` without a handle, and
-/// after a fault.
+/// Takes a handle from its owner and sets the owner's pointer to NULL. Returns what the handle keeps, or
+/// `None` without a handle and after a fault.
 ///
 /// # Errors
 /// While another call of the handle runs.
@@ -114,7 +115,7 @@ pub(crate) unsafe fn taken<H, S>(
 /// Reads a box.
 ///
 /// # Errors
-/// Its size is another one, or there is no such box.
+/// Its size is not that of this version, or the box is not valid.
 ///
 /// # Safety
 /// `of` is NULL or the address of a box.
@@ -163,7 +164,7 @@ pub extern "C" fn inselberg_version() -> *const c_char {
 }
 
 /// Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of `size`
-/// bytes; cuts it off where the buffer is too short. Returns the length of the whole message.
+/// bytes; a message that is too long is cut. Returns the length of the whole message.
 ///
 /// # Safety
 /// `buffer` has `size` bytes, or is NULL.
@@ -242,12 +243,12 @@ pub unsafe extern "C" fn inselberg_free(handle: *mut *mut EngineHandle) -> i32 {
     })
 }
 
-/// Names a function that is called when a stage begins and now and then within it, from any thread, with
-/// `user`. When it returns another number than 0, the call ends on all ranks with INSELBERG_CANCELLED. It
-/// must not use the handle. NULL: none.
+/// Sets a function that is called with `user`, from any thread, when a stage begins and now and then within
+/// it. If it returns a number other than 0, the call ends on all ranks with INSELBERG_CANCELLED. It must not
+/// use the handle. NULL: none.
 ///
 /// # Safety
-/// `handle` is a handle. The function can be called until another one is named or the handle is freed.
+/// `handle` is a handle. The function can be called until another one is set or the handle is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inselberg_on_progress(
     handle: *const EngineHandle,
@@ -263,12 +264,12 @@ pub unsafe extern "C" fn inselberg_on_progress(
     }
 }
 
-/// Names a function that hears warnings, one line each, with `user`: a call that finds something makes them
-/// before it returns, on all ranks the same, from the calling thread. Leaves that do not fill the box are an
-/// example. It must not use the handle. NULL: none.
+/// Sets a function that is called with each warning, one line of text, and `user`. An example of a warning:
+/// leaves do not fill the box. Warnings come from the calling thread before a call returns, and are the same
+/// on all ranks. The function must not use the handle. NULL: none.
 ///
 /// # Safety
-/// `handle` is a handle. The function can be called until another one is named or the handle is freed.
+/// `handle` is a handle. The function can be called until another one is set or the handle is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inselberg_on_warning(
     handle: *const EngineHandle,
@@ -284,7 +285,7 @@ pub unsafe extern "C" fn inselberg_on_warning(
     }
 }
 
-/// Sets an option of the next calls. All ranks set the same. Keys and values are texts. The keys are those of
+/// Sets an option of the next calls, the same on all ranks. Keys and values are texts. The keys are those of
 /// docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types
 /// are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
 /// both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
@@ -301,7 +302,7 @@ pub unsafe extern "C" fn inselberg_set(
     unsafe { enter(handle, |state| state.options.set(text(key)?, text(value)?)) }
 }
 
-/// Sets the box of the next cells or particles. All ranks set the same.
+/// Sets the box of the next cells or particles, the same on all ranks.
 ///
 /// # Safety
 /// `handle` is a handle, `of` the address of a box.
@@ -323,8 +324,8 @@ pub unsafe extern "C" fn inselberg_set_box(handle: *const EngineHandle, of: *con
 ///   split      mask: bit c is set where cell c is split into an oct of the next level
 ///
 /// Cell c of an oct is at 2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1). Values and labels of octs have
-/// eight parts in the order of c. Over all ranks, octs are those of a whole octree, and none is given twice.
-/// The cells stay until others come.
+/// eight parts in the order of c. The octs of all ranks make up a whole octree, and none is given twice. The
+/// cells are used until others are set.
 ///
 /// # Safety
 /// `handle` is a handle; there are `n` columns at `columns`, whose numbers are in memory.
@@ -360,8 +361,8 @@ pub unsafe extern "C" fn inselberg_set_leaves(
 /// Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns,
 /// each one value per cell:
 ///
-///   density        needed
-///   mass_density   where the density that is segmented is something else; masses then come from it
+///   density        needed mass_density   the mass density, if `density` is something else; masses come from
+///   it
 ///   velocity_x, velocity_y, velocity_z   all or none; clumps then have mean velocities
 ///
 /// # Safety
@@ -435,7 +436,7 @@ unsafe fn write_labels(
     if outputs.is_null() || n < 1 {
         return Err(refused(format!("{n} outputs at {outputs:?}; expected 1 or more")));
     }
-    // SAFETY: the caller says that there are so many.
+    // SAFETY: the caller says that there are `n` columns.
     let outputs: Vec<OutputColumn> =
         (0..n as usize).map(|i| unsafe { outputs.add(i).read_unaligned() }).collect();
     let items = outputs.iter().map(OutputColumn::n_items).collect::<Result<Vec<_>, _>>()?;

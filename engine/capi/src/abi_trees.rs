@@ -33,8 +33,8 @@ unsafe fn enter_tree(tree: *const TreeHandle, work: impl FnOnce(&mut TreeState) 
     })
 }
 
-/// Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now.
-/// Several trees of a handle may grow side by side.
+/// Collective: an empty merger tree, with the options tree_gap, tree_tracers and tree_orphans as they are set
+/// now. Several trees of a handle may grow side by side.
 ///
 /// # Safety
 /// `handle` is a handle, `tree` the address of a pointer.
@@ -59,12 +59,13 @@ pub unsafe extern "C" fn inselberg_tree_begin(
 }
 
 /// Collective: adds an output to a tree, whose objects the program has found itself. It is later than the
-/// outputs so far: `number`, 0 or more, and time and scale factor of the box tell that. All ranks state the
+/// outputs so far, by its `number` (0 or more) and by time and scale factor of the box. All ranks give the
 /// same number and box. Each object is on one rank, with all its members. Columns per object:
 ///
 ///   id             identifier, below 2^40; needed. Catalogues of clumps and groups have such
 ///   n_members      number of members; needed
-///   first_member   place of the first member among the members of this rank, from 0; else members stand object by object
+///   first_member   place of the first member among the members of this rank, from 0; else members are in the
+///   order of the objects
 ///   parent         the object that it is in, or its own identifier; else no object is in another
 ///   mass           else all are 0
 ///   position       three parts; else all are 0

@@ -3,7 +3,7 @@
 use crate::message::refused;
 use inselberg::{Cosmology, Error, Geometry, Units};
 
-/// The box that cells or particles are in. All that is not set must be 0.
+/// The box that cells or particles are in. Fields that are not set must be 0.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct BoxOf {
@@ -13,7 +13,7 @@ pub struct BoxOf {
     pub side: f64,
     /// Cells of level 0 along each axis: 1, 1, 1 for a cube.
     pub coarse: [i32; 3],
-    /// Whether an axis wraps around: 0 or 1. For particles all or none.
+    /// Whether an axis wraps around: 0 or 1. For particles, all axes do or none.
     pub periodic: [i32; 3],
     /// Time, in the caller's unit, for catalogues.
     pub time: f64,
@@ -37,11 +37,11 @@ pub struct BoxOf {
     pub omega_b: f64,
     /// Radiation density parameter.
     pub omega_r: f64,
-    /// Density parameter of massive neutrinos beside matter.
+    /// Density parameter of massive neutrinos, which matter does not include.
     pub omega_nu: f64,
     /// Pressure over density of dark energy today: w(a) = w0 + wa (1 - a). 0: -1, a cosmological constant.
     pub w0: f64,
-    /// The part of it that changes with the expansion.
+    /// wa of the pressure over density of dark energy.
     pub wa: f64,
 }
 

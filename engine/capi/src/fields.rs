@@ -1,6 +1,7 @@
-//! Which columns did a call bring, by name?
+//! Which columns did a call get, by name?
 //!
-//! A column that comes once is read where it lies. Several of one name are copied one after the other.
+//! A column that is given once is read where it lies. Several columns of one name are copied, one after the
+//! other.
 
 use crate::given::NamedColumns;
 use crate::message::refused;

@@ -46,10 +46,11 @@ const TYPES: [(i32, NumberType); 10] = [
     (INSELBERG_U64, NumberType::U64),
 ];
 
-/// Numbers in the caller's memory, aligned or not, which the library reads. All that is not set must be 0.
+/// Numbers in the caller's memory, aligned or not, which the library reads. Fields that are not set must be
+/// 0.
 ///
-/// Several columns of one name are read one after the other, as if they were one: one per level of the mesh,
-/// say.
+/// Several columns of one name are read one after the other, as if they were one. There may be one per level
+/// of the mesh, for example.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct GivenColumn {
@@ -78,7 +79,8 @@ pub struct GivenColumn {
     pub parts: i32,
 }
 
-/// Integers in the caller's memory, aligned or not, which the library writes. All that is not set must be 0.
+/// Integers in the caller's memory, aligned or not, which the library writes. Fields that are not set must be
+/// 0.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct OutputColumn {
@@ -170,7 +172,7 @@ unsafe fn packed<'a>(data: *const c_void, kind: NumberType, len: usize) -> Resul
     let bytes = match n_bytes {
         Some(0) => &[],
         Some(n) if !data.is_null() => {
-            // SAFETY: the caller says that the numbers are there, and they have so many bytes.
+            // SAFETY: the caller says that the numbers are there, and this is their size.
             unsafe { std::slice::from_raw_parts(data.cast::<u8>(), n) }
         }
         _ => return Err(refused(format!("{len} numbers at NULL; expected an address"))),
@@ -364,16 +366,16 @@ fn check_order(order: Column, base: i64, items: usize) -> Result<(), Error> {
 /// How many numbers an item of a column has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ItemShape {
-    /// So many values: eight per oct.
+    /// A number of values: eight per oct.
     Values(usize),
     /// A vector along three axes.
     Vector,
 }
 
-/// The columns of a call: of each its name, and a column per axis.
+/// The columns of a call: the name of each, and a column per axis.
 pub(crate) type NamedColumns<'a> = Vec<(&'static str, Vec<Column<'a>>)>;
 
-/// The columns that a call brings.
+/// The columns that a call gets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GivenColumns {
     columns: *const GivenColumn,
@@ -386,7 +388,7 @@ unsafe impl Send for GivenColumns {}
 impl GivenColumns {
     /// # Safety
     /// There are `n` columns at `columns`, with names that end with a zero byte and numbers and lists in
-    /// memory. Nobody writes any of this until the call that brings them returns.
+    /// memory. Nobody writes any of this until the call that gets them returns.
     pub(crate) unsafe fn new(columns: *const GivenColumn, n: i64) -> Self {
         Self { columns, n }
     }
@@ -400,7 +402,7 @@ impl GivenColumns {
         }
         let mut named = NamedColumns::new();
         for i in 0..n {
-            // SAFETY: `new` says that there are so many.
+            // SAFETY: the caller of `new` says that there are `n` columns.
             let column = unsafe { columns.add(i).read_unaligned() };
             // SAFETY: as `new` says.
             let name = unsafe { column.name() }?;

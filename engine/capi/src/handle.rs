@@ -13,12 +13,12 @@ use std::ffi::{CString, c_char, c_void};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it.
-/// Another result than 0 ends the call. May be NULL.
+/// A function of the caller that gets the progress of calls: the stage, the work done, and all work of the
+/// stage. A result other than 0 ends the call. May be NULL.
 pub type ProgressFn =
     Option<extern "C" fn(user: *mut c_void, stage: *const c_char, done: u64, work: u64) -> i32>;
 
-/// A function of the caller that hears one line about a result that is right but may surprise. May be NULL.
+/// A function of the caller that gets one line about a result that is right but may surprise. May be NULL.
 pub type WarningFn = Option<extern "C" fn(user: *mut c_void, message: *const c_char)>;
 
 /// The function of the caller, and the address that it wants back.
@@ -77,17 +77,17 @@ impl HandleState {
         Ok(Self { engine, hook, warning, options, geometry: None, cells: None, found: None })
     }
 
-    /// Names a function that hears of the progress of calls.
+    /// Sets the function that gets the progress of calls.
     pub fn set_progress(&self, function: ProgressFn, user: *mut c_void) {
         *lock(&self.hook) = (function, user as usize);
     }
 
-    /// Names a function that hears warnings about results.
+    /// Sets the function that gets warnings about results.
     pub fn set_warning(&mut self, function: WarningFn, user: *mut c_void) {
         self.warning = (function, user as usize);
     }
 
-    /// Keeps a result, and tells the caller what may surprise there.
+    /// Keeps a result, and warns the caller of what may surprise in it.
     fn keep(&mut self, found: Found) {
         if let (Some(function), user) = self.warning {
             for line in found.warnings() {
@@ -157,7 +157,7 @@ impl HandleState {
         Ok(())
     }
 
-    /// Collective: other thresholds for the clumps that were found.
+    /// Collective: cuts the clumps that were found at other thresholds.
     ///
     /// # Errors
     /// When there are none; those of [`inselberg::Clumps::recut`].
@@ -201,7 +201,7 @@ impl HandleState {
         found(self.found.as_ref())
     }
 
-    /// Labels of one kind, and how many belong to an item.
+    /// Labels of one kind, and how many each item has.
     ///
     /// # Errors
     /// When the last result has no such labels.

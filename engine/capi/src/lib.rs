@@ -1,7 +1,7 @@
 //! How do C and Fortran programs call the library?
 //!
-//! A door over the crate `inselberg`, without algorithms of its own. `include/inselberg.h` describes each
-//! function for its callers; it is generated from [`abi`], [`abi_trees`], [`box_of`] and [`given`].
+//! A C interface to the crate `inselberg`, without algorithms of its own. `include/inselberg.h` describes
+//! each function for its callers; it is generated from [`abi`], [`abi_trees`], [`box_of`] and [`given`].
 //!
 //! ```text
 //!   C, Fortran ── abi ── handle ── inselberg::Engine

@@ -9,7 +9,7 @@ thread_local! {
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The code of a call: 0, or the number of the kind of its error. Keeps the message for the calling thread.
+/// The code of a call: 0, or the number of the kind of its error. The message is kept for the calling thread.
 pub fn code(outcome: Result<(), Error>) -> i32 {
     match outcome {
         Ok(()) => 0,
@@ -31,7 +31,7 @@ pub fn refused(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidArgument, message)
 }
 
-/// A panic in the door itself. The engine reports its own.
+/// A panic in this crate. The engine reports its own.
 pub fn from_panic(panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

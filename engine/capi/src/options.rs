@@ -1,5 +1,5 @@
-//! Which parameters do keys and values stand for? The library declares them all; here is only where a key
-//! belongs.
+//! Which parameters do keys and values stand for? The library declares all parameters; this file only finds
+//! the set to which a key belongs.
 
 use crate::message::refused;
 use inselberg::{Error, FofParams, LinkingTypes, ParamError, Params, PhewParams, TreeParams};

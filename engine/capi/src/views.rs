@@ -55,7 +55,7 @@ pub enum Found {
 }
 
 impl Found {
-    /// One line each about what may surprise.
+    /// Warnings about what may surprise, one line each.
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::Clumps(clumps) => clumps.warnings(),

@@ -236,7 +236,7 @@ impl RunCosts {
             true => Some(RankReport::new(comm, &stages, balance).map_err(CommandError::ranks)?),
             false => None,
         };
-        // A system that does not tell counts as 0.
+        // 0 where the system does not report it.
         let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
         Ok(Self {
             stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(&stages)),

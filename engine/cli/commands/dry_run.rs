@@ -152,7 +152,7 @@ fn text_of<J: SnapshotJob>(job: &J, prospect: &Prospect) -> String {
 fn memory_text(estimate: &Estimate) -> String {
     let range = match estimate.most {
         Some(most) => format!(
-            "{} to {} over all ranks beside the input, the more the more cells are above the threshold",
+            "{} to {} over all ranks in addition to the input, more with more cells above the threshold",
             Bytes(estimate.least),
             Bytes(most)
         ),

@@ -267,7 +267,7 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     line(
         "memory",
         format!(
-            "a phew run takes {} to {} beside the input, the more the more cells are above the threshold",
+            "a phew run takes {} to {} in addition to the input, more with more cells above the threshold",
             Bytes(least),
             Bytes(most)
         ),

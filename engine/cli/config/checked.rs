@@ -149,7 +149,7 @@ fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {
     let plot = raw.plot()?;
     let thresholds = raw.switch("thresholds") || plot.is_some();
     if raw.is_flag("field") && !thresholds {
-        return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot beside it"));
+        return Err(raw.unfit("field", &raw.shown("field"), "--thresholds or --plot as well"));
     }
     let field = FieldChoice::from(raw.text_or_default("field").as_str());
     let (input, grid) = (raw.needed_path("path")?, raw.params()?);

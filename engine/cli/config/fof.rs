@@ -109,9 +109,9 @@ impl SnapshotPaths for FofJob {
 fn check_properties(raw: &CheckedValues<'_>, has_output: bool) -> Result<(), ConfigError> {
     match (raw.text("properties"), raw.path("soap")) {
         (Some(words), None) if !has_output => {
-            Err(raw.unfit("properties", &words, "--output, --soap, --yt or --vtk beside it"))
+            Err(raw.unfit("properties", &words, "--output, --soap, --yt or --vtk as well"))
         }
-        (None, Some(path)) => Err(raw.unfit("soap", &path.display().to_string(), "--properties beside it")),
+        (None, Some(path)) => Err(raw.unfit("soap", &path.display().to_string(), "--properties as well")),
         _ => Ok(()),
     }
 }

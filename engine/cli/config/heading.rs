@@ -25,7 +25,7 @@ pub enum Heading {
     Particles,
     /// Ranks, threads and their processors.
     Launch,
-    /// What a run tells of itself.
+    /// What a run reports about itself.
     Diagnostics,
     /// Options of every command.
     General,

@@ -162,15 +162,15 @@ fn check_without_unbinding(raw: &CheckedValues<'_>, gas: bool) -> Result<(), Con
     const OF_UNBINDING: [&str; 6] =
         ["with-members", "potential-from", "no-thermal-energy", "softening", "duplicate-ids", "soap"];
     if let Some(name) = OF_UNBINDING.into_iter().find(|name| raw.is_flag(name)) {
-        return Err(raw.unfit(name, &raw.shown(name), "--unbind beside it"));
+        return Err(raw.unfit(name, &raw.shown(name), "--unbind as well"));
     }
     let words = raw.text("properties").and_then(|text| text.parse().ok());
     if raw.is_flag("properties") && words.is_some_and(|words: PropertyWords| words.is_of_bound()) {
-        let expected = "--unbind beside it, or gas alone";
+        let expected = "--unbind as well, or gas alone";
         return Err(raw.unfit("properties", &raw.shown("properties"), expected));
     }
     if raw.is_flag("gamma") && !gas {
-        return Err(raw.unfit("gamma", &raw.shown("gamma"), "--unbind or --properties gas beside it"));
+        return Err(raw.unfit("gamma", &raw.shown("gamma"), "--unbind or --properties gas as well"));
     }
     Ok(())
 }

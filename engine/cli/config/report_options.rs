@@ -177,7 +177,7 @@ pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, Con
     };
     match OF_MAPS.into_iter().find(|name| has_option(raw, name) && raw.is_flag(name)) {
         Some(name) if !shown.has_maps() => {
-            Err(raw.unfit(name, &raw.shown(name), "--plot or --report beside it"))
+            Err(raw.unfit(name, &raw.shown(name), "--plot or --report as well"))
         }
         _ => Ok(shown),
     }

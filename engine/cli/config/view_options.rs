@@ -127,7 +127,7 @@ pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
         Some(name) if kind == ViewedKind::Track => {
             Err(raw.unfit(name, &raw.shown(name), "it without --track"))
         }
-        Some(name) if plot.is_none() => Err(raw.unfit(name, &raw.shown(name), "--plot beside it")),
+        Some(name) if plot.is_none() => Err(raw.unfit(name, &raw.shown(name), "--plot as well")),
         _ => Ok(ViewJob {
             input,
             kind,

@@ -262,7 +262,7 @@ pub(super) fn dendrogram_of_phew(raw: &CheckedValues<'_>) -> Result<Option<PathB
 pub(super) fn vtk_of_phew(raw: &CheckedValues<'_>) -> Result<Option<(PathBuf, VtkCells)>, ConfigError> {
     match raw.path("vtk") {
         None if raw.is_flag("vtk-cells") => {
-            Err(raw.unfit("vtk-cells", &raw.shown("vtk-cells"), "--vtk beside it"))
+            Err(raw.unfit("vtk-cells", &raw.shown("vtk-cells"), "--vtk as well"))
         }
         folder => Ok(folder.map(|folder| (folder, cells(raw)))),
     }

@@ -23,7 +23,7 @@ impl Hardware {
         let whole = vec![TopologyFlag::IncludeDisallowed];
         let topology = Topology::with_flags(whole).ok_or(TopologyError::Unreadable)?;
         let machine = machine_of(&topology).ok_or(TopologyError::Unreadable)?;
-        // Where the system does not tell, all processors are allowed.
+        // Where the system does not report it, all processors are allowed.
         let allowed = topology.get_cpubind(CpuBindFlags::CPUBIND_THREAD).map(pu_set);
         let allowed = allowed.unwrap_or_default().intersection(&machine.all());
         let allowed = if allowed.is_empty() { machine.all() } else { allowed };

@@ -246,10 +246,9 @@ params! {
         ///
         /// The default is 0. Curvature is what is left of 1.
         pub omega_r: Option<f64> = None, "omega_r" = density_parameter().example("9e-5");
-        /// Density parameter of massive neutrinos beside matter, where the snapshot does not state it.
+        /// Density parameter of massive neutrinos, where the snapshot does not state it.
         ///
-        /// SWIFT's Omega_nu_0. It counts in the mean density of matter. The default is 0. Curvature is what
-        /// is left of 1.
+        /// SWIFT's Omega_nu_0. Omega_m does not include it; the mean density of matter does. The default is 0. Curvature is what is left of 1.
         pub omega_nu: Option<f64> = None, "omega_nu" = density_parameter().example("0.0014");
     }
 }

@@ -182,7 +182,7 @@ impl Clumps {
 
     /// Thresholds that no data are near, a line each with the range of the data: a density threshold below
     /// every cell, and a relevance ratio below 1. They are among [`Self::warnings`]. Callers who leave out
-    /// cells that are not above the threshold hear nothing of the former.
+    /// cells that are not above the threshold get no line about the former.
     pub fn slips(&self) -> Vec<String> {
         let thresholds = self.params.thresholds();
         let density = thresholds.density * self.units.density;

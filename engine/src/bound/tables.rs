@@ -67,7 +67,7 @@ impl BoundTables<'_> {
     pub fn add_to_clumps(&self, table: &mut Table, rows: &[HaloClump]) {
         table.columns.extend(self.found.clumps.columns(rows, &self.request, RowKind::Clump));
         let is_central = table.columns.iter_mut().find(|column| column.name == IS_CENTRAL);
-        let is_central = is_central.expect("a table of clumps tells centrals");
+        let is_central = is_central.expect("a table of clumps names centrals");
         is_central.values = self.found.clumps.centrals(rows);
     }
 

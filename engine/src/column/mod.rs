@@ -280,8 +280,8 @@ impl<'a> Column<'a> {
         reals
     }
 
-    /// Writes number `i` to a part of `out[i]`, in parallel, where it is an integer of that type. Whether all
-    /// are.
+    /// Writes number `i` to a part of `out[i]`, in parallel, where it is an integer of that type. Returns
+    /// whether all numbers are.
     fn fill<T: TryFrom<i128>, U: Send>(&self, out: &mut [U], part: impl Fn(&mut U) -> &mut T + Sync) -> bool {
         match (self.parts, self.order) {
             (None, None) => self.values.fill(|i| self.values.start(i), out, part),
@@ -303,8 +303,8 @@ impl<'a> Column<'a> {
         Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
-    /// All numbers as identities of particles, which have 64 bits without a sign. A host that keeps them
-    /// signed has those above 2^63 as negative numbers, with the same bits.
+    /// All numbers as identities of particles, which have 64 bits without a sign. A host with signed integers
+    /// has the identities above 2^63 as negative numbers, with the same bits.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] with the first number that is no such integer; `what` names the column.
@@ -312,7 +312,7 @@ impl<'a> Column<'a> {
         self.to_integers::<Identity>(what).map(bytemuck::cast_vec)
     }
 
-    /// The first number that is no integer of this type.
+    /// The first number that is not an integer of this type.
     fn first_other<T: TryFrom<i128>>(&self) -> Option<usize> {
         let is_one = |value| T::try_from(value).is_ok();
         (0..self.len()).find(|i| !self.integer(*i).is_some_and(is_one))
@@ -413,8 +413,8 @@ mod tests {
         assert_eq!(uneven.len("positions").expect_err("uneven").kind(), ErrorKind::InvalidArgument);
     }
 
-    /// Four octs in an array of structs of 3 numbers per cell, as two lists of octs, which count from 1, pick
-    /// them.
+    /// Four octs in an array of structs of 3 numbers per cell, as two lists of octs pick them. The lists
+    /// count from 1.
     #[test]
     fn parts_and_lists_from_one_reach_the_right_numbers() {
         let numbers: Vec<i32> = (0..4 * 8 * 3).collect();

@@ -108,7 +108,7 @@ macro_rules! numbers {
             }
 
             /// Writes the number at byte `start(i)` to a part of `out[i]`, in parallel, where it is an
-            /// integer of that type. Whether all are.
+            /// integer of that type. Returns whether all numbers are.
             pub fn fill<T: TryFrom<i128>, U: Send>(
                 &self,
                 start: impl Fn(usize) -> usize + Sync,
@@ -172,7 +172,7 @@ impl Strided<'_> {
             let integer = self.read::<N>(start(i)).integer().and_then(|value| T::try_from(value).ok());
             integer.map(|value| *part(out) = value).is_some()
         };
-        // Without a way out in between: numbers that are no integers are rare.
+        // No early exit: numbers that are not integers are rare.
         out.par_iter_mut().with_min_len(1 << 12).enumerate().map(put).reduce(|| true, |a, b| a & b)
     }
 
@@ -182,7 +182,7 @@ impl Strided<'_> {
         start: impl Fn(usize) -> usize + Sync,
         is_good: impl Fn(f64) -> bool + Sync,
     ) -> bool {
-        // Whole runs without a way out in between: bad numbers are rare.
+        // No early exit within a run: bad numbers are rare.
         let run = |run: Range<usize>| run.fold(true, |all, i| all & is_good(self.read::<T>(start(i)).real()));
         chunks(n, 1 << 14).into_par_iter().all(run)
     }

@@ -80,7 +80,7 @@ impl DensitySource<'_> {
 pub enum Deposited {
     /// Dark matter.
     DarkMatter,
-    /// All that have mass, which tracers have not.
+    /// All particles with mass. Tracers have none.
     All,
 }
 

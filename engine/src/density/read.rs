@@ -14,8 +14,8 @@ use inselberg_kernels::phew::test_cells::TestCells;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Reads the whole field, or makes it from the particles. For one rank. `values` holds for leaves of
-/// [`DensitySource::Cells`].
+/// Reads the whole field, or makes it from the particles. For one rank. `values` says what leaves of
+/// [`DensitySource::Cells`] may have.
 ///
 /// # Errors
 /// When a piece cannot be read, holds values that are not densities, or the octs are not an octree.
@@ -98,7 +98,7 @@ fn read_piece(
     Ok(levels)
 }
 
-/// The first value that is not allowed, and the position of its cell. `allowed` holds for leaves; split cells
+/// The first value that is not allowed, and the position of its cell. `allowed` is for leaves; split cells
 /// may have any finite value.
 pub(crate) fn first_bad(
     block: &OctBlock,

@@ -12,7 +12,7 @@ type Extremes = [f64; 54];
 
 const NONE: Extremes = [f64::NEG_INFINITY; 54];
 
-/// Collective: the value imposed beyond each side of the box, on the sides where all leaves have the same
+/// Collective: the value imposed beyond each side of the box. A side has one if all its leaves have the same
 /// value and `values` allows it. Each rank reads some of the pieces. One reduction.
 ///
 /// # Errors

@@ -3,17 +3,17 @@
 //! Each rank has items. A chain of pointers from an item ends at an item that points to itself, or
 //! leaves the rank at an *exit*. The exit holds the item on another rank at which the chain continues.
 //!
-//! A rank asks each item at which an exit of its own continues, and then only waits. Whoever has the item
-//! answers with the known part of its chain. If that is not the end, the question goes on to the item to
-//! which this part leads, in the same exchange. The known part of every chain doubles per exchange, since
-//! answers use the current state of the exits:
+//! A rank asks about each item at which one of its exits continues, and then only waits. The rank with the
+//! item answers with the known part of its chain. If that is not the end, it also passes the question on to
+//! the item to which this part leads, in the same exchange. Answers use the current state of the exits. So
+//! the known part of every chain doubles with each exchange:
 //!
 //! ```text
 //! chain                     a -> b -> c -> d -> e -> f, one item per rank
 //! questions                 a asks b, b asks c, c asks d, d asks e, e asks f
-//! first answers             b tells a: c, and passes the question of a on to c; c tells b: d, ...
-//! second answers            c tells a: e, because d has told it by now; d tells b: f; ...
-//! third answer              e tells a: f, the end
+//! first answers             b to a: c, and b passes the question of a on to c; c to b: d, ...
+//! second answers            c to a: e, which c has from d by now; d to b: f; ...
+//! third answer              e to a: f, the end
 //! ```
 
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
@@ -31,7 +31,7 @@ pub struct RemoteIndex {
     pub index: u32,
 }
 
-/// Where a chain leads: an item of a rank, by what that rank calls it.
+/// Where a chain leads: an item of a rank, in that rank's numbering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     /// The rank.
@@ -52,7 +52,7 @@ pub trait Lead: Pod {
     fn target(&self) -> Target;
     /// Whether the chain ends there.
     fn is_end(&self) -> bool;
-    /// This part of a chain, continued by `next`, which begins at its target. Leads may keep something of the
+    /// This part of a chain, continued by `next`, which begins at its target. Leads may keep data about the
     /// way.
     #[must_use]
     fn then(self, next: Self) -> Self {
@@ -102,7 +102,7 @@ pub enum ChainStep<L> {
     End(L),
     /// At the exit with this index.
     Exit(usize),
-    /// At the exit with this index, after a way of which the lead keeps something.
+    /// At the exit with this index, after a way about which the lead keeps data.
     Through(L, usize),
 }
 
@@ -116,8 +116,8 @@ pub fn lead_of<L: Lead>(step: ChainStep<L>, exits: &[L]) -> L {
 }
 
 /// Collective: makes every exit lead to the end of its chain. `follow` returns where the local part of the
-/// chain from an item of this rank ends. One exchange for the questions, and one per doubling: the logarithm
-/// of the number of ranks that the longest chain passes through. None if all exits lead to ends.
+/// chain from an item of this rank ends. It takes one exchange for the questions and one per doubling: log2
+/// of the number of ranks that the longest chain passes through. If all exits lead to ends, it takes none.
 ///
 /// # Errors
 /// When another rank fails.
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use inselberg_comm::run_threads;
 
-    /// One item per rank, each of which points to that of the next rank; the last is the end.
+    /// One item per rank. Each points to the item of the next rank; the last is the end.
     #[test]
     fn a_chain_through_all_ranks_is_followed_in_a_logarithm_of_rounds() {
         let n_ranks = 37;

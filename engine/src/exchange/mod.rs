@@ -11,8 +11,8 @@ use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
 
-/// Collective: numbers items in the order of (level, Morton key), of which this rank has `counts[l]` on level
-/// `l`. Returns the number over all ranks of its first item of each level, and the count of all items.
+/// Collective: numbers the items of all ranks in the order of (level, Morton key). This rank has `counts[l]`
+/// items of level `l`. Returns the number of its first item of each level, and the count of all items.
 ///
 /// # Errors
 /// When another rank fails.

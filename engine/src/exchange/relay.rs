@@ -16,7 +16,7 @@ use crate::exchange::grouped;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank};
 
-/// Up to so many ranks, all messages go straight to their destinations.
+/// Up to this number of ranks, all messages go straight to their destinations.
 const FEW: usize = 256;
 
 /// Collective: asks the rank `to(question)` each of the questions, and returns the answers in their order.

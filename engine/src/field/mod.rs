@@ -38,7 +38,7 @@ pub struct LevelOcts {
 impl AmrField {
     /// A whole octree from its octs, `levels[l]` holding those whose cells are of level `l`.
     ///
-    /// Consumes and sorts the octs of each level. Costs about 12 bytes per leaf beside the input.
+    /// Consumes and sorts the octs of each level. Costs about 12 bytes per leaf in addition to the input.
     ///
     /// # Errors
     /// When the octs are not an octree: repeated, outside the box, or split without children. When memory
@@ -76,8 +76,8 @@ impl AmrField {
     }
 }
 
-/// A whole octree from positions and splits of octs, `levels[l]` for cells of level `l`. Of each level the
-/// order in which its octs are in the mesh, by index.
+/// A whole octree from positions and splits of octs, `levels[l]` for cells of level `l`. Also returns, for
+/// each level, the indices of its octs in the order of the mesh.
 ///
 /// # Errors
 /// When the octs are not an octree.
@@ -116,8 +116,8 @@ pub(crate) fn leaf_mesh(
 /// Leaves of one task.
 const RUN: usize = 1 << 16;
 
-/// Sorted leaves of one level as octs. Leaves of an oct become one entry. A leaf that comes twice becomes a
-/// second entry, which the mesh refuses.
+/// Sorted leaves of one level as octs. Leaves of an oct become one entry. A leaf that is given twice becomes
+/// a second entry, which the mesh refuses.
 fn octs_of_leaves(order: &[u32], ijk: &[[u32; 3]]) -> SortedOcts {
     let oct = |i: usize| ijk[order[i] as usize].map(|x| x >> 1);
     // A run begins with the first leaf of an oct.
@@ -186,7 +186,7 @@ pub(crate) fn items_by_level(level: &[u8]) -> Vec<Vec<u32>> {
     items
 }
 
-/// A mesh with the links of its super-bricks, which all threads find.
+/// A mesh with the links of its super-bricks, found by all threads.
 pub(crate) fn linked(mesh: UnlinkedMesh) -> Mesh {
     /// Super-bricks of one task: enough that most look-ups are near the last ones.
     const RUN: usize = 1024;
@@ -196,7 +196,7 @@ pub(crate) fn linked(mesh: UnlinkedMesh) -> Mesh {
     mesh.with_links(links)
 }
 
-/// A mesh of leaves, of which none overlap, and which knows whether it is graded.
+/// A mesh of leaves that do not overlap, and whether it is graded.
 fn checked_leaves(mut mesh: Mesh) -> Result<Mesh, MeshError> {
     let runs = chunks(mesh.supers().len(), 64);
     runs.par_iter().try_for_each(|supers| mesh.check_leaves(supers.clone()))?;

@@ -16,7 +16,7 @@ pub enum FofError {
         /// The longest allowed.
         most: f64,
     },
-    /// So short that doubles cannot tell it at the far end of the box.
+    /// So short that doubles cannot resolve it at the far end of the box.
     #[error(
         "the linking length is {length:?}; expected at least {least:?} where particles spread over {spread:?}"
     )]

@@ -11,7 +11,7 @@ use inselberg_io::particles::{DARK_MATTER, MassOf, ParticleHeader, Positions};
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
 
-/// Particles of more than so many times the least mass belong to a coarser level of a zoom, whose masses
+/// Particles heavier than the least mass times this belong to a coarser level of a zoom: masses of levels
 /// differ by 8.
 const CLASS: f64 = 2.0;
 

@@ -19,9 +19,9 @@ pub struct NearParticles {
     pub particles: Vec<GraphParticle>,
     /// Their positions.
     pub points: GraphPoints,
-    /// The owner of each and its place there; empty on a rank alone, where both are known.
+    /// The owner of each and its place there. Empty on a single rank, where both are known.
     origin: Vec<RemoteIndex>,
-    /// The own particles of which other ranks have ghosts, by rank, in the order of their places.
+    /// The own particles that are ghosts on other ranks, by rank, in the order of their places.
     pub served: Vec<(Rank, Vec<u32>)>,
     rank: u32,
 }
@@ -57,8 +57,8 @@ struct GhostCopy {
     place: u64,
 }
 
-/// Collective: the ghosts among which all neighbours of own particles on other ranks are. Two exchanges; none
-/// on a rank alone.
+/// Collective: ghosts that include all neighbours of own particles on other ranks. Two exchanges; none on a
+/// single rank.
 ///
 /// # Errors
 /// When another rank fails.
@@ -98,7 +98,7 @@ fn points_of(particles: &[GraphParticle], periodic: bool) -> GraphPoints {
     GraphPoints::new(particles.iter().map(|particle| particle.position), periodic)
 }
 
-/// The boxes that other ranks are asked for, by rank.
+/// The boxes whose particles this rank asks others for, by rank.
 fn queries(
     own: &OwnParticles,
     points: &GraphPoints,
@@ -118,7 +118,7 @@ fn queries(
             let mut found = Vec::new();
             for group in run {
                 let bounds = *tree.bounds(group);
-                // Most groups are so far inside that a rough bound suffices.
+                // Most groups are far from the edge of the rank: a rough bound suffices.
                 if others_within(own, &bounds.around(search.rough_reach(group)), comm.rank()).is_empty() {
                     continue;
                 }

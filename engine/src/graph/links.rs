@@ -1,7 +1,8 @@
 //! Test particles, and the links between those of different ranks.
 //!
-//! An own particle knows which particles are its neighbours, but not whose neighbour it is. So each rank
-//! tells the owners of its ghosts about its links to them, and both have ghosts of each other's ends.
+//! A rank has found the neighbours of its own particles, but not the particles of other ranks that have one
+//! of these as a neighbour. So each rank sends the links to its ghosts to their owners. Then both ranks have
+//! a ghost of the other end.
 
 use super::GraphField;
 use super::ghosts::NearParticles;
@@ -26,7 +27,7 @@ pub struct LinkGraph {
     pub field: GraphField,
     /// The value of each.
     pub rho: Vec<f64>,
-    /// Which of them other ranks own, and which own ones are ghosts there.
+    /// Which of them are owned by other ranks, and which own ones are ghosts there.
     pub shared: Ghosts,
     /// The own ones with their neighbours.
     pub runs: Vec<LinkRun>,
@@ -48,7 +49,7 @@ pub struct LinkRun {
 }
 
 impl LinkRun {
-    /// As the kernels take it.
+    /// In the form that the kernels take.
     pub fn neighbours(&self, k: usize) -> Neighbours<'_> {
         Neighbours { of: &self.of, k, list: &self.list }
     }
@@ -76,7 +77,7 @@ const GHOSTS: usize = 0;
 const LINKED: usize = 1;
 const LINKS: usize = 2;
 
-/// What one other rank and this one know of each other's test particles: places on their owners, ascending.
+/// Linked test particles of this rank and one other: places on their owners, ascending.
 #[derive(Debug, Default)]
 struct SharedEnds {
     /// Particles of the other rank that are linked to own ones.
@@ -85,7 +86,7 @@ struct SharedEnds {
     mirrors: Vec<u32>,
 }
 
-/// Collective: the test particles and their links. One exchange; none on a rank alone.
+/// Collective: the test particles and their links. One exchange; none on a single rank.
 ///
 /// # Errors
 /// When another rank fails.
@@ -140,7 +141,7 @@ pub fn find(
 /// A test particle with its density and its place on its owner.
 type KnownTest = (GraphParticle, f64, RemoteIndex);
 
-/// The links from own test particles to ghosts, with the owners of these, in order.
+/// The links from own test particles to ghosts, with the owners of the ghosts, in order.
 fn links_to_ghosts(
     near: &NearParticles,
     runs: &[NeighbourRun],
@@ -170,8 +171,8 @@ struct CrossLinks {
 }
 
 impl CrossLinks {
-    /// Collective: tells the owners of ghosts about the `links` to them, and learns those to own particles.
-    /// One exchange.
+    /// Collective: sends the `links` to ghosts to their owners, and receives the links to own particles. One
+    /// exchange.
     fn exchange(
         own: &OwnParticles,
         near: &NearParticles,
@@ -218,7 +219,7 @@ impl CrossLinks {
         Ok(found)
     }
 
-    /// Whether a particle is known as the end of a link.
+    /// Whether a particle is among the ends of links.
     fn has_ghost(&self, origin: RemoteIndex) -> bool {
         let with = self.shared.get(&origin.rank);
         with.is_some_and(|with| with.ghosts.binary_search(&origin.index).is_ok())

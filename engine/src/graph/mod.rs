@@ -89,7 +89,7 @@ pub struct ParticleGraphConfig {
 }
 
 impl ParticleGraphConfig {
-    /// What catalogues say of the densities.
+    /// How catalogues describe the densities.
     pub(crate) fn kernel(&self) -> &'static str {
         match self.density {
             GraphDensity::Neighbours => "cubic spline",
@@ -111,8 +111,7 @@ pub struct ParticleGraph {
     pub greatest: f64,
 }
 
-/// Collective: the graph of the particles of an input, of those whose value of `field` is above its
-/// threshold.
+/// Collective: the graph of those particles of an input whose value of `field` is above its threshold.
 ///
 /// Each rank reads a range of every species. Links and densities are the same bit for bit for any number of
 /// ranks and threads. Costs about 100 bytes per particle, and 4 bytes per neighbour of each test particle.

@@ -38,7 +38,7 @@ pub struct NeighbourRun {
     without_mass: Option<u32>,
 }
 
-/// Collective: neighbours and values. One exchange; none on a rank alone.
+/// Collective: neighbours and values. One exchange; none on a single rank.
 ///
 /// # Errors
 /// When all neighbours of a particle are at its place, when a specific volume is infinite, or another rank

@@ -27,8 +27,7 @@ pub struct GraphParticle {
 }
 
 impl GraphParticle {
-    /// The order of all particles: by key, then by identity. Those that share both are in the order of the
-    /// bits of their positions.
+    /// The order of all particles: by key, then by identity, then by the bits of their positions.
     pub fn order(&self, other: &Self) -> Ordering {
         let place = |p: &Self| (key_of(p.position), p.id, p.position.map(f64::to_bits));
         place(self).cmp(&place(other))
@@ -49,7 +48,7 @@ pub struct OwnParticles {
 }
 
 impl OwnParticles {
-    /// Collective: the particles that this rank owns, of those that all ranks have read.
+    /// Collective: from the particles that all ranks have read, those that this rank owns.
     ///
     /// # Errors
     /// When there are too many for one rank, or a given density is not a positive number; when another rank
@@ -85,7 +84,8 @@ impl OwnParticles {
         Ok(Self { particles, splits, domain, units })
     }
 
-    /// The place of the particle with this identity at a position in units of the box, if this rank has it.
+    /// The place of the particle with this identity at a position in units of the box; `None` if this rank
+    /// does not have it.
     pub fn find(&self, position: [f64; 3], id: u64) -> Option<usize> {
         let wanted = GraphParticle { position, mass: 0.0, id, given_density: 0.0 };
         self.particles.binary_search_by(|particle| particle.order(&wanted)).ok()

@@ -68,7 +68,7 @@ fn deposit_once<T: Real>(
     let (scratch, is_full) =
         (ScratchPool::<(RootParticles, LevelDeposit)>::default(), AtomicBool::new(false));
     let work = |i: usize| {
-        // The result of this quantum is dropped.
+        // The result with this quantum is dropped.
         if is_full.load(Relaxed) {
             return LeavesOfRoot::default();
         }

@@ -14,7 +14,7 @@
 //! | `field` | from test cells to the part of each rank |
 //! | `snapshot` | the particles as a snapshot, for later stages |
 //!
-//! This folder does not know peaks and clumps, and no gas: all particles are point masses.
+//! This folder does not know peaks, clumps or gas: all particles are point masses.
 //!
 //! Invariants: leaves at or below the threshold do not outlive their root, unless all leaves are kept for
 //! maps; the result depends neither on ranks and threads nor on the level of the roots.
@@ -65,7 +65,7 @@ pub struct ParticleMesh {
     pub leaves: Option<RootLeaves>,
 }
 
-/// What a mesh is made for.
+/// What a mesh is used for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MeshUse {
     /// Leaves denser than this are test cells, in units of [`ParticleMesh::mean_density`].
@@ -76,8 +76,8 @@ pub struct MeshUse {
     pub keep_leaves: bool,
 }
 
-/// Collective: the leaves denser than the threshold, of the mesh that the particles of an input make.
-/// The deposit conserves mass.
+/// Collective: the leaves denser than the threshold, of the mesh made from the particles of an input. The
+/// deposit conserves mass.
 ///
 /// Each rank reads a range of every species. Leaves and densities are the same bit for bit for any number of
 /// ranks and threads, and equal those of the whole mesh. Costs about 40 bytes per particle and 30 bytes per

@@ -43,8 +43,8 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Collective: runs with about equal numbers of particles, given the counts of this rank by root.
-    /// Ownership never changes a result.
+    /// Collective: splits roots into runs with about equal numbers of particles, from the counts of this rank
+    /// by root. Ownership never changes a result.
     fn new(shape: &Shape, counts: &[u64], comm: &Comm) -> Result<Self, CommError> {
         let counts = comm.all_reduce_counts(counts, Reduce::Sum)?;
         let (all, n_ranks) = (counts.iter().sum::<u64>(), comm.n_ranks() as u64);

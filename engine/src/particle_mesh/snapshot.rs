@@ -20,8 +20,8 @@ const BLOCK: u64 = 1 << 16;
 /// Rows per piece, where the input can be read in pieces.
 const PIECE: u64 = 1 << 22;
 
-/// An input of particles as a snapshot without cells. It has the particles that make the mesh, brought into
-/// the box.
+/// An input of particles as a snapshot without cells. It has the particles from which the mesh is made,
+/// brought into the box.
 pub struct ParticleSnapshot {
     input: Arc<dyn ParticleInput>,
     plan: BoxPlan,
@@ -50,7 +50,7 @@ impl ParticleSnapshot {
             origin: [0.0; 3],
             coarse: [1; 3],
             periodic: [plan.periodic; 3],
-            // Without a coarse level in the config, the level depends on the number of particles.
+            // If the config has no coarse level, the level depends on the number of particles.
             levelmin: config.level_min.unwrap_or(0),
             levelmax: config.level_max,
             units: about.units.unwrap_or(Units { length: 1.0, density: 1.0, time: 1.0 }),
@@ -78,7 +78,7 @@ impl ParticleSnapshot {
         }
     }
 
-    /// The attribute that names units which the input does not say.
+    /// The attribute that names units which the input does not state.
     pub fn assumed_units(&self) -> Option<(&'static str, Attribute)> {
         let assumed = &self.input.about().assumed_units;
         (!assumed.is_empty()).then(|| (ASSUMED_UNITS, Attribute::Text(assumed.join(", "))))
@@ -177,7 +177,7 @@ impl Snapshot for ParticleSnapshot {
         about.notes.iter().cloned().chain(boundary).collect()
     }
 
-    /// That of all its kinds of the family, where they have one in common.
+    /// That of all its kinds of the family, if they have one in common.
     fn softening(&self, family: Family) -> Option<f64> {
         let about = self.input.about();
         let kinds = self.plan.taken.species(about).into_iter().filter_map(|species| species.kind);

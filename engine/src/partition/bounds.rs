@@ -36,7 +36,7 @@
 use super::key_part::KeyPart;
 use inselberg_comm::{Comm, CommError, Reduce};
 
-/// Up to so many ranks, bounds are always found digit by digit.
+/// Up to this number of ranks, bounds are always found digit by digit.
 const FEW: usize = 65;
 
 /// Collective: the first key of each rank but rank 0, so that all ranks get the same number of keys, to

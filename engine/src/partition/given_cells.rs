@@ -86,7 +86,7 @@ impl ItemLayout {
     }
 }
 
-/// Number of octs of a block of so many cells along each axis.
+/// Number of octs of a block with `size` cells along each axis.
 fn octs_per_block(size: [u32; 3]) -> usize {
     size.iter().map(|n| *n as usize / 2).product()
 }

@@ -172,7 +172,7 @@ pub(crate) fn check_rules(
         return Err(ParamError::value("relevance_difference", difference, expected));
     }
     if !is_ramses && bound.unbinding() == Some(PotentialChoice::Ramses) {
-        return Err(ParamError::value("potential", "ramses", "`compat` ramses beside it"));
+        return Err(ParamError::value("potential", "ramses", "`compat` ramses as well"));
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ pub fn run(pass: PassContext, labels: &[RootIdx], executor: &Executor) -> Contac
 }
 
 /// The contacts on one of several ranks, and the slot of each root as `find_slots` returns it while the
-/// workers find contacts. `is_own` tells which roots are own peaks.
+/// workers find contacts. `is_own` says which roots are own peaks.
 ///
 /// # Errors
 /// The error of `find_slots`.

@@ -1,4 +1,4 @@
-//! Leaves of a mesh that are kept for maps.
+//! The leaves of a mesh, kept for maps.
 
 use super::maps::{KeptForMaps, Mappable, check_views, maps};
 use super::view::{DensityMap, Exposure, MapBox, View};
@@ -102,7 +102,7 @@ impl KeptLeaves {
         Ok(Self::new(Leaves::List(rows), (domain, deepest), side, &Comm::solo())?)
     }
 
-    /// Local: as [`maps`], of the leaves that are here.
+    /// Local: as [`maps`], with the leaves of this rank only.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for views that cannot be made.

@@ -1,4 +1,4 @@
-//! Maps of what all ranks keep.
+//! Maps of the leaves and particles that all ranks keep.
 
 use super::pixels::add_up;
 use super::view::{DensityMap, Exposure, MapBox, View};

@@ -1,7 +1,7 @@
 //! What does the density look like along an axis?
 //!
-//! In the flow: beside the segmentation, for pictures. This folder computes pixels; it knows no colours and
-//! no file formats.
+//! In the flow: parallel to the segmentation, for pictures. This folder computes pixels; it knows no colours
+//! and no file formats.
 //!
 //! | file | content |
 //! |---|---|

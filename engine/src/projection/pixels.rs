@@ -1,4 +1,4 @@
-//! Sums of pixels over all ranks. Rank 0 never holds more than one picture beside its own.
+//! Sums of pixels over all ranks. Rank 0 never holds more than its own picture and one other.
 
 use inselberg_comm::{Comm, CommError, Pod, Rank};
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Maps of any region, along any axis, with any number of pixels.
 //!
-//! What has mass is a set of cuboids: leaves, or small cubes around particles. A cuboid adds its density to
-//! each pixel, times the share of the pixel and of the line of sight that it fills.
+//! What has mass is a set of cuboids: leaves, or small cubes around particles. A cuboid adds to each pixel
+//! its density, times the share of the pixel and of the line of sight that it fills.
 
 use inselberg_kernels::sum::{FixedSum, Quantum};
 
@@ -61,7 +61,7 @@ pub(crate) struct Exposure<'a> {
     sums: Vec<FixedSum>,
 }
 
-/// What a view sees of its box.
+/// The part of the box that a view shows.
 #[derive(Clone, Copy)]
 pub(crate) struct Sight<'a> {
     view: &'a View,
@@ -77,7 +77,7 @@ impl<'a> Exposure<'a> {
         Self { sight: Sight { view, space }, quantum, sums: vec![FixedSum::default(); view.n_pixels()] }
     }
 
-    /// What it sees.
+    /// The part that it shows.
     pub fn sight(&self) -> Sight<'a> {
         self.sight
     }

@@ -1,4 +1,4 @@
-//! What a catalogue says of itself: its kind, its run and its time.
+//! What the attributes of a catalogue say: its kind, its run and its time.
 
 use crate::trees::error::TreeError;
 use inselberg_io::catalogue::{Attribute, CatalogueOutline};
@@ -12,8 +12,8 @@ pub enum ObjectKind {
     Groups,
 }
 
-/// The names of tables and columns of a kind of catalogue. Of several names the first one that is there
-/// counts.
+/// The names of tables and columns of a kind of catalogue. Where there are several names, the first one in
+/// the file counts.
 #[derive(Debug)]
 pub struct ObjectNames {
     /// The table of objects.
@@ -31,7 +31,7 @@ pub struct ObjectNames {
 }
 
 impl ObjectKind {
-    /// Its word in attributes.
+    /// Its name in attributes.
     pub fn word(self) -> &'static str {
         match self {
             Self::Clumps => "clumps",
@@ -110,12 +110,12 @@ pub const NOT_STATED: &str = "none";
 const COSMOLOGY: [&str; 9] =
     ["h0", "omega_m", "omega_l", "omega_k", "omega_b", "omega_r", "omega_nu", "w0", "wa"];
 const UNITS: [&str; 3] = ["unit_length", "unit_density", "unit_time"];
-/// The box in code units, which programs that show a tree need.
+/// The box in code units, for programs that show a tree.
 const BOX: [&str; 4] = ["boxlen", "coarse_cells", "sides", "periodic"];
 
 impl OutputFacts {
-    /// Of a catalogue; `name` is for messages. `number` is that of the output where the catalogue does not
-    /// know it.
+    /// The facts of a catalogue; `name` is for messages. `number` is the number of the output if the
+    /// catalogue does not state it.
     ///
     /// # Errors
     /// It is no catalogue of clumps or groups.

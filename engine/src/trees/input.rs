@@ -23,7 +23,7 @@ pub struct MemberSpan {
     pub object: u32,
 }
 
-/// What is told of objects, by ascending identifier. Columns that a catalogue lacks are 0.
+/// Properties of objects, by ascending identifier. Columns that a catalogue lacks are 0.
 #[derive(Debug, Clone, Default)]
 pub struct ObjectProperties {
     /// Identifiers.
@@ -75,7 +75,7 @@ impl MemberSource for MemberFile {
 /// ranks.
 #[derive(Debug)]
 pub struct OutputObjects {
-    /// What is told of objects, on rank 0.
+    /// Properties of objects, on rank 0.
     pub properties: ObjectProperties,
     /// Number of objects.
     pub n_objects: u64,
@@ -83,7 +83,7 @@ pub struct OutputObjects {
     pub spans: Vec<MemberSpan>,
 }
 
-/// What a catalogue in a file is, from its attributes alone. Reads all bytes once, for their checksum.
+/// The facts of a catalogue in a file, from its attributes alone. Reads all bytes once, for their checksum.
 ///
 /// # Errors
 /// It cannot be read, or is fit for no tree.
@@ -119,7 +119,7 @@ pub fn check_members(facts: &OutputFacts, outline: &CatalogueOutline) -> Result<
     Err(TreeError::of(&facts.name, "no members", expected))
 }
 
-/// The columns of the table of objects that a tree takes, of those that there are.
+/// The columns of the table of objects that a tree uses, as far as they exist.
 pub fn object_columns(kind: ObjectKind, has: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let names = kind.names();
     let mut wanted = vec![names.id, "n_bound", "members_offset"];
@@ -227,8 +227,8 @@ pub fn objects_of(
     Ok((properties, spans))
 }
 
-/// The row of the host of each row: its parent, in the tree of the clumps of a halo turned until its root is
-/// the central. The central has none.
+/// The row of the host of each row: its parent, after the tree of the clumps of a halo was rearranged so that
+/// its root is the central. The central has none.
 fn hosts_of(kind: ObjectKind, table: &Table, ids: &[i64]) -> Vec<Option<usize>> {
     let Some(parents) = kind.names().parent.and_then(|name| table.integers(name)) else {
         return vec![None; ids.len()];

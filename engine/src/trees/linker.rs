@@ -34,7 +34,7 @@ pub struct TreeLinker {
     outputs: Vec<LinkedOutput>,
     /// Members of the last output whose identities belong to this rank, by identity.
     last: Vec<MemberEntry>,
-    /// Tracers of objects that are missing, likewise, by slot.
+    /// Tracers of missing objects whose identities belong to this rank, by slot.
     waiting: Vec<MemberEntry>,
     /// Number of slots: objects of the last output, and missing objects behind them.
     n_slots: usize,
@@ -150,7 +150,7 @@ impl TreeLinker {
         Ok(OutputCounts { n_objects, n_members: n_rows })
     }
 
-    /// Whether an output may follow on the last one.
+    /// Whether an output may follow the last one.
     fn check_next(&self, facts: &OutputFacts) -> Result<(), TreeError> {
         let Some(last) = self.outputs.last().map(|output| &output.facts) else { return Ok(()) };
         check_fits(last, facts)?;
@@ -201,7 +201,7 @@ impl TreeLinker {
     }
 
     /// Keeps the members of an output with `n_objects`, and the tracers of the objects that are missing in
-    /// it: those in `slots`, which get new ones in this order.
+    /// it. These are the objects in `slots`, which get new slots in this order.
     fn keep(&mut self, slots: &[u32], n_objects: u32, members: Vec<MemberEntry>) {
         let mut new_slot = vec![None; self.n_slots];
         for (slot, new) in slots.iter().zip(n_objects..) {

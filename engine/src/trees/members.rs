@@ -1,4 +1,4 @@
-//! Members of an output on the ranks that their identities say, sorted there.
+//! Members of an output, each on the rank given by its identity, sorted there.
 //!
 //! Rows are read in blocks. Those of a block leave for their ranks before the next one is read, so a rank
 //! holds its sorted entries and one block. Entries are sorted in place.
@@ -18,7 +18,7 @@ use std::ops::Range;
 /// bytes per row.
 const BLOCK: u64 = 1 << 16;
 
-/// A list grows by this part when it is full, so that so little of it is empty.
+/// A full list grows by this part, so that little of it is empty.
 const GROWTH: usize = 8;
 
 /// Types of collisionless members.
@@ -123,7 +123,7 @@ fn reserve(entries: &mut Vec<MemberEntry>, spans: &[MemberSpan], n_ranks: usize)
     let share = total / n_ranks as u64;
     // Hashes deal them out almost evenly.
     let expected = if n_ranks > 1 { share + share / 32 } else { share };
-    // Damaged catalogues may state more than there is memory for; reading them says so.
+    // Damaged catalogues may state more than memory can hold; reading them fails with a message.
     let _ = usize::try_from(expected).map(|expected| entries.try_reserve_exact(expected));
 }
 
@@ -134,7 +134,7 @@ fn append(entries: &mut Vec<MemberEntry>, found: &mut Vec<MemberEntry>) {
     entries.append(found);
 }
 
-/// Collective: an error of the lowest particle that occurs twice.
+/// Collective: an error that names the lowest particle that occurs twice.
 fn check_twins(
     name: &str,
     objects: &OutputObjects,

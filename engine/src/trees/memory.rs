@@ -118,7 +118,7 @@ fn routed(part: &PartTable, spans: &[MemberSpan], comm: &Comm) -> Result<RowsInM
         (0..n_ranks as u32).map(|rank| (Rank(rank), Vec::new())).collect();
     for (row, (id, member_type)) in rows.zip(ids.iter().zip(types)) {
         let next = ranges.partition_point(|(_, range)| range.end <= row);
-        // Rows between the objects belong to nobody.
+        // Rows between the objects belong to no object.
         if let Some((rank, _)) = ranges.get(next).filter(|(_, range)| range.contains(&row)) {
             parts[*rank as usize].1.push(MemberRow { row, id: *id, member_type: u64::from(*member_type) });
         }

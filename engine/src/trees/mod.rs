@@ -6,9 +6,9 @@
 //!
 //! | step | file |
 //! |---|---|
-//! | what a catalogue says of itself, and whether a series fits together | [`facts`], [`series`] |
+//! | the attributes of a catalogue, and whether a series fits together | [`facts`], [`series`] |
 //! | its objects and members, in a file or in the memory of a program | [`input`], `memory` |
-//! | members to the ranks that their identities say, sorted there | `members` |
+//! | members to the ranks given by their identities, sorted there | `members` |
 //! | members of two outputs side by side: terms of scores | `pairs` |
 //! | one output after another | [`linker`] |
 //! | the history as a catalogue | `tables` |
@@ -22,8 +22,8 @@
 //! Members never come together on one rank. The history does: it has one node per object and output. Scores
 //! are sums of integers, so the history is the same on any number of ranks and threads.
 //!
-//! What it does not know: the formats of files, options, and how the definitions of the history came about
-//! (`docs/trees.md`).
+//! This folder does not know formats of files or options. `docs/trees.md` explains the definitions of the
+//! history.
 
 mod error;
 pub mod facts;

@@ -35,7 +35,7 @@ pub struct ComparedLists<'a> {
 }
 
 impl ComparedLists<'_> {
-    /// Local: what tracers of these lists have in common.
+    /// Local: the tracers that these lists have in common.
     pub fn found(&self) -> FoundTracers {
         let weights: Vec<u64> = {
             let most =

@@ -12,7 +12,7 @@ const SAME_SIDE: f64 = 1e-4;
 pub struct SeriesOrder {
     /// Places of the catalogues, the earliest first.
     pub places: Vec<usize>,
-    /// By what they are sorted, if they were not in that order.
+    /// What they were sorted by, if they were in another order.
     pub sorted_by: Option<&'static str>,
 }
 
@@ -41,7 +41,7 @@ pub fn ordered(facts: &[OutputFacts]) -> Result<SeriesOrder, TreeError> {
 
 type Clock = (&'static str, fn(&OutputFacts) -> f64);
 
-/// What all catalogues state and what differs, and so tells their order.
+/// A number that all catalogues state and that differs, so that it gives their order.
 fn clock(facts: &[OutputFacts]) -> Option<Clock> {
     let clocks: [Clock; 3] = [
         ("expansion factor", |facts| facts.aexp.unwrap_or(f64::NAN)),
@@ -85,7 +85,7 @@ pub fn check_fits(first: &OutputFacts, next: &OutputFacts) -> Result<(), TreeErr
     Ok(())
 }
 
-/// Whether `next` is a later output than `last`. Without a clock only equal outputs are told.
+/// Whether `next` is a later output than `last`. Without a time, only equal outputs are recognised.
 ///
 /// # Errors
 /// It is the same one, an earlier one, or its times contradict each other.
@@ -108,7 +108,7 @@ pub fn check_follows(last: &OutputFacts, next: &OutputFacts, has_clock: bool) ->
         let problem = format!("the same output as {}", last.name);
         return Err(TreeError::of(&next.name, problem, "each output once"));
     }
-    // Times of static boxes and numbers of copies may be equal, but nothing may go back.
+    // Times of static boxes and numbers of copies may be equal, but none may decrease.
     let back = known.iter().find(|(_, order)| *order == Ordering::Greater);
     if let Some((name, _)) = back {
         let forth = known.iter().find(|(_, order)| *order == Ordering::Less);

@@ -161,7 +161,7 @@ fn link_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
     ]
 }
 
-/// Whose life a node belongs to, and what becomes of it.
+/// The track that a node belongs to, and its fate.
 fn life_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
     vec![
         plain(
@@ -210,8 +210,8 @@ fn tracer_columns(nodes: &[TreeNode]) -> Vec<TableColumn> {
     ]
 }
 
-/// What catalogues tell of objects, in code units of the snapshot. An orphan has no mass, and is where its
-/// host is.
+/// Properties of objects from the catalogues, in code units of the snapshot. An orphan has no mass, and the
+/// position of its host.
 fn property_columns(nodes: &[TreeNode], outputs: &[LinkedOutput]) -> Vec<TableColumn> {
     let of_object = |node: &TreeNode| Some((&outputs[node.output as usize].properties, node.place? as usize));
     let of_host = |node: &TreeNode| node.host.and_then(|host| of_object(&nodes[host as usize]));

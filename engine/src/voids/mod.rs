@@ -2,7 +2,7 @@
 //!
 //! PHEW holds for any field on any graph (paper, section 6). Here the field is the specific volume of
 //! particles, mean density over density. Its peaks are the emptiest places, its saddles the lowest points of
-//! walls. So everything from ascent to hierarchy is that of [`crate::phew`], upside down. `docs/voids.md` has
+//! walls. So everything from ascent to hierarchy is done by [`crate::phew`], upside down. `docs/voids.md` has
 //! the definitions.
 //!
 //! | phew | here |
@@ -16,7 +16,7 @@
 //! |---|---|
 //! | `config` | which walls divide voids, and which voids are listed? |
 //! | `run` | the whole procedure: from particles to a catalogue |
-//! | `rows` | over which wall does each zone overflow, and of how many zones is a void? |
+//! | `rows` | over which wall does each zone overflow, and how many zones has each void? |
 //! | `walls` | which particles are at walls or in cores, and how dense is it there? |
 //! | `tables` | the tables of a catalogue |
 //! | `recut` | new thresholds for a stored catalogue |

@@ -1,8 +1,8 @@
-//! Over which wall does each zone overflow, and of how many zones is a void?
+//! Over which wall does each zone overflow, and how many zones has each void?
 //!
-//! A zone overflows where its emptiest particle dies in the merge tree: at the lowest point of the walls
-//! around everything that is reached before a deeper place. The owner of that particle knows it, and tells
-//! the rank that holds the row.
+//! A zone overflows where its emptiest particle dies in the merge tree. That is the lowest point of the walls
+//! around everything that is reached before a deeper place. The owner of that particle sends it to the rank
+//! that holds the row.
 
 use crate::bound::CentralChoice;
 use crate::exchange::bundle::SendBuffers;
@@ -30,10 +30,10 @@ pub struct Overflow {
     pub position: [f64; 3],
 }
 
-/// A row of the table of zones or voids, beside its sums.
+/// A row of the table of zones or voids.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VoidRow {
-    /// The sums: volume and mass have changed places, and densities are specific volumes.
+    /// The sums. Volume and mass are exchanged, and densities are specific volumes.
     pub of: Structure,
     /// The wall of its emptiest zone.
     pub overflow: Overflow,

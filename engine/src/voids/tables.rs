@@ -240,7 +240,7 @@ fn vectors(
     column(name, Dimension::LENGTH, description, Values::F64x3(rows.iter().map(value).collect()))
 }
 
-/// What the catalogue says of its input and its parameters.
+/// The input and the parameters, as attributes of the catalogue.
 pub(super) fn attributes(
     snapshot: &ParticleSnapshot,
     graph: &ParticleGraphConfig,
@@ -272,7 +272,7 @@ pub(super) fn attributes(
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
 
-/// Totals over all ranks: of `n` particles so many take part, in so many zones and voids.
+/// Totals over all ranks: of `n` particles, how many take part, and the numbers of zones and voids.
 pub(super) fn totals(
     n: u64,
     [n_tests, n_zones, n_voids]: [u64; 3],

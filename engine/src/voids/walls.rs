@@ -2,7 +2,7 @@
 //!
 //! A member is at the wall if it is linked to a particle of another void. It is in the core if it lies within
 //! a quarter of the effective radius of the centre, as in VIDE. Zones have walls and cores too. A rank needs
-//! the centres of voids whose rows other ranks hold, so it asks for them:
+//! the centres of voids, but other ranks hold some of their rows. So it asks for them:
 //!
 //! ```text
 //!     own members -> their voids    question  ->  holder of the row: centre and radius
@@ -178,7 +178,7 @@ impl WallInput<'_> {
         mass * self.graph.tests.rho[test.at()] / self.graph.own.units.mean_density
     }
 
-    /// Collective: of masses in units of the heaviest, twice, and of volumes in units of the box.
+    /// Collective: sums of two masses in units of the heaviest particle, and of volumes in units of the box.
     fn quanta(&self, comm: &Comm) -> Result<[Quantum; 3], CommError> {
         let most = self.own_tests().map(|test| self.volume(test)).fold(0.0, f64::max);
         let most = comm.all_max(&[most])?[0];
@@ -205,7 +205,8 @@ impl WallInput<'_> {
         at_wall
     }
 
-    /// The sums over own members, per zone or void. Of those that are not listed, the walls alone.
+    /// The sums over own members, per zone or void. Zones and voids that are not listed have sums over walls
+    /// only.
     fn sums(
         &self,
         kind: usize,

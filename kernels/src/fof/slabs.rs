@@ -61,7 +61,7 @@ impl Slabs {
         self.row_bits() + self.x_bits + 6
     }
 
-    /// Number of highest bits of a key that tell the row.
+    /// Number of highest bits of a key that give the row.
     pub fn row_bits(&self) -> u32 {
         self.z_shift + self.y_shift
     }

@@ -40,7 +40,7 @@ pub struct SlabCounts {
     pub n_cells: usize,
 }
 
-/// The lists of one or more slabs. [`SlabCounts`] tells their lengths.
+/// The lists of one or more slabs. [`SlabCounts`] has their lengths.
 #[derive(Debug)]
 pub struct SlabLists<'a> {
     /// Rows of blocks by (z, y).
@@ -125,7 +125,7 @@ fn sort<R: Record>(
     counts
 }
 
-/// The parts of a slab: the `bits` highest bits of a key tell the part.
+/// The parts of a slab: the `bits` highest bits of a key give the part.
 struct SlabParts<'a> {
     grid: &'a SearchGrid,
     slabs: &'a Slabs,
@@ -216,7 +216,7 @@ fn sort_keys(keys: &mut [Vec<u64>; 2], n_bits: u32) {
 }
 
 impl SlabCounts {
-    /// Counts the sorted entries. `differ` tells whether two keys differ above a number of lowest bits; rows
+    /// Counts the sorted entries. `differ` says whether two keys differ above a number of lowest bits; rows
     /// differ above `below_row`.
     #[inline(always)]
     fn new<E: Copy>(entries: &[E], below_row: u32, differ: impl Fn(E, E, u32) -> bool) -> Self {

@@ -15,7 +15,7 @@
 //!     1-2: 7      1-2: 5        1-2: 7                     5 is strictly lower: dropped
 //!     3-4: 2      1-2: 7        3-4: 2       1-2: 7        another pair: the old contact goes aside
 //!     1-2: 6      3-4: 2        1-2: 6       3-4: 2
-//!     1-2: 6.0*   1-2: 6        1-2: 6.0*    1-2: 6        equal as far as single precision tells: both are kept
+//!     1-2: 6.0*   1-2: 6        1-2: 6.0*    1-2: 6        equal in single precision: both are kept
 //!     finish                                 1-2: 6.0*     slots are emptied into the list
 //! ```
 //!

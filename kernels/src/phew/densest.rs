@@ -153,7 +153,7 @@ mod tests {
         (greatest, first.filter(|_| holding.next().is_none()))
     }
 
-    /// Densities of few values, some of which 24 bits do not tell apart, and 0.
+    /// Densities of few values, some of which are equal in 24 bits, and 0.
     fn densities(n: usize) -> impl Strategy<Value = Vec<f32>> {
         let some = prop_oneof![
             Just(0.0f32),

@@ -208,7 +208,7 @@ fn falling(saddle: f64) -> u32 {
     (!(saddle as f32).to_bits()).min(u32::MAX - 1)
 }
 
-/// The greater of two live edges that single precision does not tell apart.
+/// The greater of two live edges that are equal in single precision.
 #[cold]
 fn greater([old, new]: [u64; 2], live: &[Live], edges: &[ContactEdge]) -> u64 {
     let edge = |word: u64| &edges[live[place_of(word)].edge as usize];

@@ -33,7 +33,7 @@ pub struct KeySaddle {
     pub density: f64,
     /// The clump on the other side, by its peak.
     pub neighbour: PeakIdx,
-    /// The edge of the saddle, which tells its position.
+    /// The edge of the saddle, which gives its position.
     pub of: SaddleOf,
 }
 

@@ -47,7 +47,7 @@ use rustc_hash::FxHashMap;
 /// The part that a group of ranks has not decided.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PendingMerges {
-    /// Edges at which the group cannot tell yet which peak dies, in falling order, with the nodes that
+    /// Edges at which the group does not know yet which peak dies, in falling order, with the nodes that
     /// represent its own peaks.
     pub edges: Vec<GlobalEdge>,
     /// New names of nodes of this group, for the groups at the other ends of edges. Each comes with the rank

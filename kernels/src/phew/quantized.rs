@@ -50,7 +50,7 @@ pub struct QuantizedBlock {
     pub label: Numbers,
     /// The high 16 bits; undefined if labels are short.
     pub label_high: Numbers,
-    /// Whether `label` alone tells all labels apart.
+    /// Whether `label` alone distinguishes all labels.
     pub labels_are_short: bool,
     /// Whether, for any density c and strictly different densities a > b, the sum a + c always exceeds b + c.
     pub tells_sums_apart: bool,

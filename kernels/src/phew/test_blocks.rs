@@ -21,8 +21,8 @@ pub fn coordinates(place: usize) -> [i64; 3] {
 }
 
 /// A block with a coarser cell, finer cells or nothing in each of the 4x4x4 octs that reach into it.
-/// Densities have few values, so many are equal, or lie close together or far apart; labels have few values,
-/// close together or far apart.
+/// Densities have few values, so that many of them are equal, or lie close together or far apart. Labels have
+/// few values, close together or far apart.
 pub fn block<I: Index + FromNumber + std::fmt::Debug>() -> impl Strategy<Value = Block<I>> {
     let densities = prop_oneof![
         Just(vec![1.0f32]),

@@ -1,4 +1,4 @@
-//! Every bundled input and a sample of every kind that tests make, with what other programs make of it.
+//! Every bundled input and a sample of every kind that tests make, with what other programs read of it.
 
 use crate::common::fits::{FitsFile, encoded};
 use crate::common::gadget::{Ids, Kind, MassesIn, Style, clumps, edit, write};
@@ -20,9 +20,9 @@ pub struct Case {
     pub has_particles: bool,
     /// The field of its cells.
     pub field: Option<&'static str>,
-    /// Units that yt must be told.
+    /// Units that yt has to be given.
     pub units: Option<Value>,
-    /// Whether yt must be told that identities have 8 bytes.
+    /// Whether yt has to be given the size of identities, 8 bytes.
     pub has_long_ids: bool,
 }
 
@@ -105,7 +105,7 @@ fn of_checklists() -> Vec<Case> {
     particles.chain(cells).collect()
 }
 
-/// A cube with what yt needs besides.
+/// A cube with what yt needs in addition.
 fn fits() -> Vec<Case> {
     let make = |room: &Room| {
         let path = PathBuf::from(room.path("cube.fits"));

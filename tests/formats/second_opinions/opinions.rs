@@ -1,10 +1,10 @@
-//! What each program makes of each input. docs/verification.md has the same reasons.
+//! What each program reads of each input. docs/verification.md has the same reasons.
 
-/// What a program makes of an input.
+/// What a program reads of an input.
 pub enum Opinion {
-    /// All that our readers read.
+    /// Everything that our readers read.
     Same,
-    /// The same but for these quantities, for this reason.
+    /// The same except for these quantities, for this reason.
     Except(&'static [&'static str], &'static str),
     /// It refuses the input or takes it for something else.
     Unread(&'static str),
@@ -43,7 +43,7 @@ const GHOSTS: Opinion = Except(&["cells"], "reads ghost cells of Parthenon as ce
 const NO_UNIT: Opinion = Unread("expects a unit (`BUNIT`)");
 const NO_GAS: Opinion = Except(&["cells"], "gives cells of outputs with gas alone");
 const TRIMMED: Opinion =
-    Except(&["cells"], "tells leaves by RAMSES's refinement map, which these trimmed outputs have not kept");
+    Except(&["cells"], "finds leaves by RAMSES's refinement map, which these trimmed outputs lack");
 const DOUBLE: Opinion = Unread("takes reals of 8 bytes in Gadget's binary for reals of 4 bytes");
 const GADGET_4: Opinion = Unread("does not know GADGET-4's own binary header");
 const GIZMO_BLOCKS: Opinion = Except(&["density", "mass"], "takes GIZMO's blocks of integers for masses");
@@ -61,13 +61,13 @@ const SEVEN: Opinion = Unread("knows six types of particles");
 const SINGLE: Opinion = Unread("expects particles of RAMSES in double precision");
 const GROUPS: Opinion = Unread("does not look into RAMSES's groups of files");
 const FAMILIES: Opinion =
-    Except(&["types"], "tells no families, or not all, where RAMSES has not written them");
+    Except(&["types"], "recognises no families, or not all, where RAMSES has not written them");
 
 const fn row(name: &'static str, yt: Opinion, pynbody: Opinion) -> Row {
     Row { name, opinions: [yt, pynbody, NOT_SWIFT, NOT_FITS] }
 }
 
-/// All rows. The longest name counts that an input begins with.
+/// All rows. An input belongs to the row with the longest name that it begins with.
 pub static TABLE: &[Row] = &[
     row("Gadget-4, bundled", Same, Same),
     Row { name: "SWIFT, bundled", opinions: [YT_SWIFT, BOUNDLESS, Same, NOT_FITS] },

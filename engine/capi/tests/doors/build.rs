@@ -69,8 +69,8 @@ pub fn run(command: &mut Command) -> String {
     said.concat()
 }
 
-/// Checks that the memory of each rank grew by less than so many kilobytes in one of the windows that the
-/// host tells of (`resident.h`): a leak grows in all of them.
+/// Checks that the memory of each rank grew by less than `most` kB in one of the windows that the host prints
+/// (`resident.h`): a leak grows in all of them.
 pub fn check_growth(said: &str, n_ranks: usize, most: i64) {
     let grown = said.lines().filter_map(|line| line.strip_prefix("grown by ")?.strip_suffix(" kB"));
     let grown: Vec<i64> = grown.map(|number| number.parse().expect("a number")).collect();
@@ -86,7 +86,7 @@ pub fn alone() -> std::sync::MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A program on so many ranks; `None`, with a word, where there is no launcher.
+/// A program on `n_ranks` ranks; `None`, with a message, where there is no launcher.
 #[cfg(feature = "mpi")]
 pub fn mpirun(n_ranks: usize, program: &Path) -> Option<Command> {
     let name = std::env::var("MPIRUN").unwrap_or_else(|_| "mpirun".into());

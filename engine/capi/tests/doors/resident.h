@@ -17,7 +17,7 @@ static long resident_kilobytes(void) {
   return kilobytes;
 }
 
-/* The second half of the steps is divided into so many windows. In the first half a leak may fill memory that the heap
+/* The second half of the steps is divided into this number of windows. In the first half a leak may fill memory that the heap
    has already. */
 enum { WINDOWS = 4 };
 

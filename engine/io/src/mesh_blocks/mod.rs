@@ -246,12 +246,12 @@ impl LeafSnapshot for BlockFile {
     }
 }
 
-/// Whether the file at `path` is HDF5 and `has` what tells the format.
+/// Whether the file at `path` is HDF5 and `has` the marks of the format.
 fn recognises(path: &Path, has: impl Fn(&Hdf5File) -> bool) -> bool {
     hdf5_file::is_hdf5(path) && Hdf5File::open(path).is_ok_and(|file| has(&file))
 }
 
-/// So many whole numbers of an attribute, each of them from 1 to 2^31.
+/// Three whole numbers of an attribute, each of them from 1 to 2^31.
 fn sizes(file: &Hdf5File, place: &str, name: &str) -> ReadResult<[u32; 3]> {
     let all = file.numbers(place, name)?.unwrap_or_default();
     let is_size = |x: &f64| (1.0..=2_147_483_648.0).contains(x) && x.fract() == 0.0;

@@ -9,7 +9,7 @@
 //! | 50 bins about a centre | [`ramses`] | of RAMSES | n |
 //!
 //! [`listed`] chooses between the first three. All but the last leave out what a member would add to its own
-//! potential. [`softening`] tells what close members do.
+//! potential. [`softening`] is about close members.
 
 pub mod direct;
 mod essential_tree;

@@ -38,7 +38,7 @@ class Inselberg(CargoPackage):
 
     @property
     def features(self):
-        """What Cargo is told, apart from pictures, which need no library."""
+        """The features for Cargo, apart from pictures, which need no library."""
         wanted = [name for name in ("mpi", "hdf5", "numa") if self.spec.satisfies(f"+{name}")]
         return ["--locked", "--no-default-features", "--features", ",".join(["plot", *wanted])]
 

@@ -277,7 +277,7 @@ impl ColumnName {
         for name in self.names() {
             match (source.find(&place(name))?, &found) {
                 (Some(second), Some(first)) => {
-                    let problem = format!("stands beside {}", first.place);
+                    let problem = format!("also exists as {}", first.place);
                     return Err(source.bad(&second.place, problem, "one of them"));
                 }
                 (Some(first), None) => found = Some(first),

@@ -93,7 +93,7 @@ fn stretch(source: &Hdf5File, axis: &str) -> ReadResult<f64> {
         (None, Some(bits)) => Ok((-bits).exp2()),
         (None, None) => Ok(1.0),
         (Some(_), Some(_)) => {
-            let problem = format!("stands beside {}", names[0]);
+            let problem = format!("also exists as {}", names[0]);
             Err(source.bad(&format!("{CONFIG}/{}", names[1]), problem, "one of them"))
         }
     }

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// No file of arrays has more members.
 const MOST_MEMBERS: usize = 1 << 12;
-/// Deflate makes at most so many bytes of one.
+/// Deflate unpacks a byte to at most this number of bytes.
 const MOST_FROM_ONE: u64 = 1032;
 
 /// A member of a zip file.

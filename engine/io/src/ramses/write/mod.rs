@@ -77,7 +77,7 @@ pub struct Dialect {
     pub wide_counts: bool,
     /// Hilbert keys of 16 bytes.
     pub wide_keys: bool,
-    /// Family and tag columns; without them a birth time tells stars.
+    /// Family and tag columns; without them stars are the particles with a birth time.
     pub families: bool,
     /// Descriptor files.
     pub descriptors: Descriptors,
