@@ -17,12 +17,10 @@ use inselberg::density::read::read_mesh;
 use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
 use inselberg::phew::forest::{self, PlacedContacts};
 use inselberg::phew::hierarchy::structures;
 use inselberg::phew::known_peaks::PeakColumns;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Thresholds};
 use inselberg::phew::peak_comm::RootSlots;
 use inselberg::phew::peaks::Peaks;
 use inselberg::phew::region::cut_tasks;
@@ -31,6 +29,7 @@ use inselberg::phew::segment::segment;
 use inselberg::phew::sums::{PatchSummation, Patches};
 use inselberg::phew::test_fields::TestFields;
 use inselberg::phew::test_links::ALONE;
+use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg::phew::{ascent, label, saddle};
 use inselberg::progress::Silent;
 use inselberg_cli::synth::{SynthField, THRESHOLD};
@@ -65,24 +64,16 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     group.bench_function("reading", |b| {
         b.iter(|| read_mesh(&*output, Some("density"), LeafValues::NotNegative, &Silent).expect("a mesh"));
     });
-    let config = PhewConfig {
+    let config = PhewRequest {
         field: FieldChoice::Auto,
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density: CUT.density,
             persistence: CUT.persistence,
             significance: None,
             saddle: CUT.saddle,
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Paper,
-        with_cells: false,
-        with_particles: false,
-        bound: Default::default(),
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        }),
     };
     group.bench_function("whole with reading", |b| {
         b.iter(|| run(&*output, &config, &Comm::solo(), &Executor::default()).expect("a run"));

@@ -16,8 +16,8 @@ mod random;
 
 use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
-use inselberg::fof::{FofConfig, LinkingLength, run_fof};
-use inselberg::{BoundRequest, Cosmology, PropertyChoice, Units};
+use inselberg::fof::{FofRequest, run_fof};
+use inselberg::{BoundRequest, Cosmology, FofParams, Linking, PropertyChoice, Units};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::ReadResult;
 use inselberg_io::particles::{
@@ -153,13 +153,10 @@ fn main() {
     };
     // Where the group is dilute, its particles are 0.1 apart or less.
     let linking = 0.15 * (2e6 / n as f64).cbrt();
-    let config = FofConfig {
-        bound,
-        softening: Some(0.001),
-        ..FofConfig::of_dark_matter(LinkingLength::Absolute(linking), 1000)
-    };
+    let params = FofParams::default().linking(Linking::Length(linking)).min_size(1000);
+    let request = FofRequest::of_dark_matter(params.bound(bound).softening(0.001));
     let start = std::time::Instant::now();
-    let outcome = run_fof(&HalfInOne::new(n), &config, &comm, &Executor::default()).expect("groups");
+    let outcome = run_fof(&HalfInOne::new(n), &request, &comm, &Executor::default()).expect("groups");
     let seconds = start.elapsed().as_secs_f64();
     let of_rank = comm.all_gather(&[memory("VmHWM:").expect("Linux")]).expect("all ranks");
     let groups = outcome.catalogue.tables.iter().find(|part| part.table.name == "Groups").expect("groups");

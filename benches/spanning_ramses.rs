@@ -14,10 +14,9 @@ mod memory;
 mod random;
 
 use inselberg::executor::Executor;
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, Thresholds};
 use inselberg::phew::run::run;
+use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg::{BoundRequest, PotentialChoice, PropertyChoice, bound::SpanRules};
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::{FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot};
@@ -88,32 +87,26 @@ impl Snapshot for ManyParticles {
     }
 }
 
-fn config(fewest: Option<u64>) -> PhewConfig {
-    PhewConfig {
+fn config(fewest: Option<u64>) -> PhewRequest {
+    PhewRequest {
         field: FieldChoice::Named("rho".into()),
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density: 0.3,
             persistence: Persistence::Ratio(4.0),
             significance: None,
             saddle: Some(0.9),
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Ramses,
-        with_cells: false,
-        with_particles: false,
-        bound: BoundRequest {
+        })
+        .rules(Rules::Ramses)
+        .bound(BoundRequest {
             unbind: true,
             potential: PotentialChoice::Ramses,
             properties: PropertyChoice::Bound,
             with_members: true,
             spanning: SpanRules { fewest, ..SpanRules::default() },
             ..BoundRequest::default()
-        },
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        }),
     }
 }
 

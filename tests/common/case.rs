@@ -1,10 +1,7 @@
 //! Runs on the bundled and the synthetic outputs.
 
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{
-    BoundRequest, FieldChoice, Persistence, PhewConfig, PropertyChoice, Thresholds,
-};
+use inselberg::phew::params::{BoundRequest, FieldChoice, Persistence, PropertyChoice, Thresholds};
+use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg_io::Snapshot;
 
 /// A field with thresholds that give it clumps in haloes.
@@ -23,27 +20,27 @@ pub const GAS: Case = Case { field: "density", thresholds: [2.0, 3.0, 200.0] };
 /// For a synthetic field.
 pub const SYNTH: Case = Case { field: "density", thresholds: [80.0, 1.05, 200.0] };
 
-/// Everything that a catalogue may hold.
-pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
+/// All that a catalogue may hold.
+pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewRequest {
     let [density, relevance, saddle] = case.thresholds;
-    PhewConfig {
+    PhewRequest {
         field: match case.field {
             "cic" => FieldChoice::Cic,
             "cic-ramses" => FieldChoice::CicRamses,
             name => FieldChoice::Named(name.into()),
         },
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density,
             persistence: Persistence::Ratio(relevance),
             significance: None,
             saddle: Some(saddle),
             mass: 0.0,
             min_cells: 0,
-        },
-        rules,
-        with_cells: true,
-        with_particles: snapshot.has_particles(),
-        bound: BoundRequest {
+        })
+        .rules(rules)
+        .with_cells(true)
+        .with_particles(snapshot.has_particles())
+        .bound(BoundRequest {
             unbind: snapshot.has_particles(),
             // Spheres need a cosmology.
             properties: match snapshot.header().cosmology {
@@ -52,10 +49,6 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewConfig {
             },
             with_members: snapshot.has_particles(),
             ..BoundRequest::default()
-        },
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        }),
     }
 }

@@ -6,8 +6,8 @@ use crate::fof_oracle::distance2;
 use crate::fof_oracle::random::Random;
 use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
-use inselberg::fof::{FofConfig, FofRunError, LinkingLength, run_fof};
-use inselberg::{BoundRequest, Cosmology, PotentialChoice, PropertyChoice, Units};
+use inselberg::fof::{FofRequest, FofRunError, run_fof};
+use inselberg::{BoundRequest, Cosmology, FofParams, Linking, PotentialChoice, PropertyChoice, Units};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::ReadResult;
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};
@@ -186,13 +186,11 @@ impl ParticleInput for PlantedBox {
     }
 }
 
-fn config(request: BoundRequest) -> FofConfig {
-    FofConfig {
+fn config(request: BoundRequest) -> FofRequest {
+    let params = FofParams::default().linking(Linking::Length(0.2)).bound(request).softening(SOFTENING);
+    FofRequest {
         attaching: [true, false, false, false, true, false, false],
-        bound: request,
-        softening: Some(SOFTENING),
-        id_offset: 101,
-        ..FofConfig::of_dark_matter(LinkingLength::Absolute(0.2), 20)
+        ..FofRequest::of_dark_matter(params.numbering(0, 101))
     }
 }
 
@@ -206,7 +204,7 @@ fn request(method: PotentialChoice) -> BoundRequest {
     }
 }
 
-fn search(input: &dyn ParticleInput, config: &FofConfig, ranks: Vec<CommBuilder>) -> Catalogue {
+fn search(input: &dyn ParticleInput, config: &FofRequest, ranks: Vec<CommBuilder>) -> Catalogue {
     let parts = run_ranks(ranks, |comm| {
         let outcome = run_fof(input, config, comm, &Executor::default()).expect("groups");
         outcome.catalogue.gather(comm).expect("gathered")
@@ -214,7 +212,7 @@ fn search(input: &dyn ParticleInput, config: &FofConfig, ranks: Vec<CommBuilder>
     parts.expect("no panic").swap_remove(0).expect("rank 0")
 }
 
-fn alone(input: &dyn ParticleInput, config: &FofConfig) -> Catalogue {
+fn alone(input: &dyn ParticleInput, config: &FofRequest) -> Catalogue {
     search(input, config, Comm::threads(1))
 }
 
@@ -570,7 +568,8 @@ fn the_softening_stands_in_the_catalogue() {
     let mut input = PlantedBox::cube();
     input.header.softening[usize::from(STAR)] = Some(0.0625);
     let said = |softening| {
-        let config = FofConfig { softening, ..config(request(PotentialChoice::Spherical)) };
+        let mut config = config(request(PotentialChoice::Spherical));
+        config.params.softening = softening;
         let catalogue = alone(&input, &config);
         assert_eq!(catalogue.attribute("potential"), Some(&Attribute::Text("spherical".into())));
         match catalogue.attribute("softening") {

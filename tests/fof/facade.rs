@@ -3,7 +3,7 @@
 use crate::common::compare::assert_same_table;
 use crate::fof_oracle::random::Random;
 use inselberg::executor::Executor;
-use inselberg::fof::{FofConfig, LinkingLength, run_fof};
+use inselberg::fof::{FofRequest, run_fof};
 use inselberg::{
     Comm, Engine, ErrorKind, FofGroups, FofParams, Geometry, GroupId, Linking, ParticleColumns, Table,
 };
@@ -127,13 +127,10 @@ fn groups_equal_those_of_the_command() {
     bytes.extend(all.position.iter().flatten().flat_map(|x| x.to_le_bytes()));
     std::fs::write(&path, bytes).expect("written");
     let input = open_particles(&[path]).expect("an array");
-    let config = FofConfig {
-        side: Some(SIDE),
-        with_ids: true,
-        ..FofConfig::of_dark_matter(LinkingLength::Ratio(0.2), 10)
-    };
+    let params = FofParams::default().linking(Linking::Ratio(0.2)).min_size(10).numbering(0, 1);
+    let request = FofRequest { side: Some(SIDE), ..FofRequest::of_dark_matter(params.with_group_ids(true)) };
     let comm = Comm::solo();
-    let command = run_fof(&*input, &config, &comm, &Executor::default()).expect("groups");
+    let command = run_fof(&*input, &request, &comm, &Executor::default()).expect("groups");
     let catalogue = command.catalogue.gather(&comm).expect("alone").expect("rank 0");
     let particles = ParticleColumns::new(Geometry::cube(SIDE), &all.position);
     let mut engine = Engine::builder().threads(2).build().expect("an engine");

@@ -4,10 +4,9 @@ use super::job::{Job, Launcher, alone};
 use super::{Case, catalogue_in, dark, field, gas, text};
 use crate::common::compare::assert_same;
 use inselberg::executor::Executor;
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, Thresholds};
 use inselberg::phew::run::run;
+use inselberg::phew::{PhewParams, PhewRequest};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{read, write_part};
 use std::path::Path;
@@ -104,25 +103,19 @@ fn synthetic_particles_that_one_process_cannot_write() {
 /// Where [`a_rank_with_late_messages`] is to write.
 const TO: &str = "INSELBERG_TEST_CATALOGUE";
 
-fn chaos_config() -> PhewConfig {
-    PhewConfig {
+fn chaos_config() -> PhewRequest {
+    PhewRequest {
         field: FieldChoice::Named("rho".into()),
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density: 40.0,
             persistence: Persistence::Ratio(3.0),
             significance: None,
             saddle: Some(200.0),
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Paper,
-        with_cells: true,
-        with_particles: true,
-        bound: Default::default(),
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        })
+        .with_cells(true)
+        .with_particles(true),
     }
 }
 

@@ -4,9 +4,9 @@ use crate::common::case::{DARK, config};
 use crate::common::{open, output, swift_fixture};
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
-use inselberg::phew::Rules;
-use inselberg::phew::params::{BoundRequest, PhewConfig, PotentialChoice, PropertyChoice};
+use inselberg::phew::params::{BoundRequest, PotentialChoice, PropertyChoice};
 use inselberg::phew::run::{run, run_on_particles};
+use inselberg::phew::{PhewRequest, Rules};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Catalogue, Table, Values};
 use inselberg_io::particles::open_particles;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The constant of gravity in cgs.
 const NEWTON: f64 = 6.674_30e-8;
 
-pub fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialChoice) -> PhewConfig {
+pub fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialChoice) -> PhewRequest {
     // Spheres need a cosmology.
     let has_cosmology = snapshot.header().cosmology.is_some();
     let bound = BoundRequest {
@@ -26,7 +26,7 @@ pub fn bound_config(snapshot: &dyn Snapshot, unbind: PotentialChoice) -> PhewCon
         with_members: true,
         ..BoundRequest::default()
     };
-    PhewConfig { bound, ..config(snapshot, DARK, Rules::Paper) }
+    config(snapshot, DARK, Rules::Paper).with(|params| params.bound(bound))
 }
 
 fn found(unbind: PotentialChoice) -> Catalogue {

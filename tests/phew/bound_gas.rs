@@ -7,9 +7,7 @@ use crate::common::{Whole, octs, open, output};
 use inselberg::MemberType;
 use inselberg::executor::Executor;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{
-    BoundRequest, PhewConfig, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes,
-};
+use inselberg::phew::params::{BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes};
 use inselberg::phew::run::run;
 use inselberg_comm::{Comm, run_threads};
 use inselberg_io::catalogue::{Attribute, Catalogue, Values};
@@ -38,7 +36,7 @@ fn without_spheres() -> BoundRequest {
 }
 
 fn on_ranks(snapshot: &dyn Snapshot, bound: BoundRequest, n_ranks: usize) -> Catalogue {
-    let config = PhewConfig { bound, ..config(snapshot, GAS, Rules::Paper) };
+    let config = config(snapshot, GAS, Rules::Paper).with(|params| params.bound(bound));
     let parts = run_threads(n_ranks, |comm| {
         let outcome = run(snapshot, &config, comm, &Executor::default());
         outcome.expect("clumps").catalogue.gather(comm).expect("gathered")
@@ -47,7 +45,7 @@ fn on_ranks(snapshot: &dyn Snapshot, bound: BoundRequest, n_ranks: usize) -> Cat
 }
 
 fn refusal(snapshot: &dyn Snapshot, bound: BoundRequest) -> String {
-    let config = PhewConfig { bound, ..config(snapshot, GAS, Rules::Paper) };
+    let config = config(snapshot, GAS, Rules::Paper).with(|params| params.bound(bound));
     run(snapshot, &config, &Comm::solo(), &Executor::default()).expect_err("an error").to_string()
 }
 

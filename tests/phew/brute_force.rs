@@ -7,10 +7,9 @@ use crate::verify::expect::{check_field, check_hierarchies, segmented};
 use crate::verify::meshes::{Field, any_field, child, place, threshold_for};
 use crate::verify::random::Random;
 use inselberg::executor::Executor;
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, Thresholds};
 use inselberg::phew::run::run;
+use inselberg::phew::{PhewParams, PhewRequest};
 use inselberg_comm::Comm;
 use inselberg_kernels::geom::Domain;
 use inselberg_kernels::phew::persistence::Persistence::{Difference, Ratio};
@@ -131,18 +130,7 @@ fn masses_that_would_be_lost_are_refused() {
         min_cells: 0,
     };
     let field = FieldChoice::Named("density".into());
-    let config = PhewConfig {
-        field,
-        thresholds,
-        rules: Rules::Paper,
-        with_cells: false,
-        with_particles: false,
-        bound: Default::default(),
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
-    };
+    let config = PhewRequest { field, params: PhewParams::from(thresholds) };
     let outcome = |magnitude: f64| {
         let snapshot = Boxed::new(&dense(magnitude), 1, &mut Random(1));
         run(&snapshot, &config, &Comm::solo(), &Executor::default()).map(|_| ())

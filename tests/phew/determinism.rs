@@ -3,8 +3,8 @@
 use crate::common::case::{Case, DARK, GAS, SYNTH, config};
 use crate::common::compare::{assert_same, bits};
 use inselberg::executor::Executor;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{BoundRequest, PhewConfig};
+use inselberg::phew::params::BoundRequest;
+use inselberg::phew::{PhewRequest, Rules};
 use inselberg_cli::synth::{FieldParams, SynthField};
 use inselberg_comm::Comm;
 use inselberg_io::Snapshot;
@@ -17,7 +17,7 @@ fn on_threads(snapshot: &dyn Snapshot, case: Case, rules: Rules, n_threads: usiz
     with_config(snapshot, &config(snapshot, case, rules), n_threads)
 }
 
-fn with_config(snapshot: &dyn Snapshot, config: &PhewConfig, n_threads: usize) -> Catalogue {
+fn with_config(snapshot: &dyn Snapshot, config: &PhewRequest, n_threads: usize) -> Catalogue {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("a pool");
     let run = || inselberg::phew::run::run(snapshot, config, &Comm::solo(), &Executor::default());
     let outcome = pool.install(run).expect("a run");
@@ -94,7 +94,7 @@ fn runs_on_one_and_three_ranks_have_the_same_structures() {
         for rules in BOTH {
             let case = Case { field, ..DARK };
             // The runs number particles in another order.
-            let of_cells = PhewConfig { bound: BoundRequest::default(), ..config(&*one, case, rules) };
+            let of_cells = config(&*one, case, rules).with(|params| params.bound(BoundRequest::default()));
             let (a, b) = (with_config(&*one, &of_cells, 2), with_config(&*three, &of_cells, 2));
             for name in ["clumps", "haloes", "tree", "cells"] {
                 let of = |c: &Catalogue| c.table(name).expect(name).clone();

@@ -81,8 +81,8 @@ pub fn params_of(case: Case, rules: Rules) -> PhewParams {
 /// The catalogue of the command's own path, and the clump and halo of each leaf.
 fn expected(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> (Catalogue, BTreeMap<Place, [u64; 2]>) {
     let mut config = config(snapshot, case, rules);
-    config.with_particles = false;
-    config.bound = BoundRequest::default();
+    config.params.with_particles = false;
+    config.params.bound = BoundRequest::default();
     let comm = Comm::solo();
     let outcome = run(snapshot, &config, &comm, &Executor::default()).expect("a run");
     let catalogue = outcome.catalogue.gather(&comm).expect("alone").expect("rank 0");

@@ -3,11 +3,12 @@
 use crate::common::Place;
 use crate::facade::{check_tables, over_ranks, shuffled};
 use inselberg::executor::Executor;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::PhewRequest;
+use inselberg::phew::params::{FieldChoice, Thresholds};
 use inselberg::phew::run::run;
 use inselberg::{
     CellFields, Cells, ClumpId, Column, Comm, Engine, Error, ErrorKind, Geometry, Persistence, PhewParams,
-    Rules, VectorColumn, Weights,
+    VectorColumn,
 };
 use inselberg_comm::run_threads;
 use inselberg_io::{FieldInfo, Header, LeafBlock, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
@@ -230,24 +231,17 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
         CellFields::density(&output.blocks.rho).velocity(VectorColumn(velocity.each_ref().map(Column::from)));
     let expected = engine.phew(&output.blocks.cells(), fields, &params).expect("clumps");
     let expected = expected.gather(0).expect("alone").expect("rank 0");
-    let config = PhewConfig {
+    let config = PhewRequest {
         field: FieldChoice::Auto,
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density: 1.5,
             persistence: params.persistence.expect("given"),
             significance: None,
             saddle: params.saddle,
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Paper,
-        with_cells: true,
-        with_particles: false,
-        bound: Default::default(),
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        })
+        .with_cells(true),
     };
     for n_ranks in [1, 2, 5] {
         run_threads(n_ranks, |comm| {
@@ -257,7 +251,7 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
             }
         })
         .expect("ranks");
-        let config = PhewConfig { field: FieldChoice::Cic, ..config.clone() };
+        let config = PhewRequest { field: FieldChoice::Cic, ..config.clone() };
         run_threads(n_ranks, |comm| {
             run(&output, &config, comm, &Executor::default()).map(drop).expect_err("no particles");
         })

@@ -5,14 +5,15 @@ use crate::common::compare::{assert_same, bits};
 use crate::common::{open, output};
 use crate::facade::{over_ranks, params_of};
 use inselberg::executor::Executor;
-use inselberg::fof::{FofConfig, LinkingLength, run_fof};
+use inselberg::fof::{FofRequest, run_fof};
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
+use inselberg::phew::PhewRequest;
 use inselberg::phew::defaults;
-use inselberg::phew::params::{PhewConfig, Thresholds};
+use inselberg::phew::params::Thresholds;
 use inselberg::phew::run::{run, run_on_particles};
 use inselberg::{
     Catalogue, Cells, Clumps, Column, Comm, DensityUnit, Engine, ErrorKind, FieldChoice, FofParams, Geometry,
-    Linking, LinkingTypes, ParticleMeshParams, Persistence, PhewParams, Rules, Weights,
+    Linking, LinkingTypes, ParticleMeshParams, Persistence, PhewParams, Rules,
 };
 use inselberg_io::catalogue::CataloguePart;
 use inselberg_io::particles::open_particles;
@@ -42,7 +43,7 @@ fn outputs_give_what_the_command_gives() {
                 let what = format!("{name}, {rules:?}, {n_ranks} ranks");
                 over_ranks(Comm::threads(n_ranks), |_, mut engine| {
                     let snapshot = engine.open(output(name)).expect("opened");
-                    let params = params_of(case, rules).with_particles(true).bound(config.bound);
+                    let params = params_of(case, rules).with_particles(true).bound(config.params.bound);
                     let field = FieldChoice::Named(case.field.into());
                     let found = engine.phew_snapshot(&snapshot, &field, &params).expect("clumps");
                     check(&found, &wanted, &what);
@@ -100,9 +101,9 @@ fn particles_give_what_the_command_gives() {
     };
     let input = || open_particles(&[output("dm_1rank")]).expect("opened");
     let snapshot = ParticleSnapshot::new(input(), &mesh).expect("particles");
-    let config = PhewConfig {
+    let config = PhewRequest {
         field: FieldChoice::Auto,
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density: 40.0,
             // The default on a mesh of particles.
             persistence: Persistence::Ratio(1.5),
@@ -110,20 +111,14 @@ fn particles_give_what_the_command_gives() {
             saddle: Some(200.0),
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Paper,
-        with_cells: false,
-        with_particles: true,
-        bound: Default::default(),
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        })
+        .with_particles(true),
     };
     let alone = (Comm::solo(), Executor::default());
     let clumps = run_on_particles(&snapshot, &mesh, &config, &alone.0, &alone.1).expect("a run");
     let clumps = whole(clumps.catalogue);
-    let search = FofConfig::of_dark_matter(LinkingLength::Ratio(0.2), 10);
+    let params = FofParams::default().linking(Linking::Ratio(0.2)).min_size(10).numbering(0, 1);
+    let search = FofRequest::of_dark_matter(params);
     let groups = whole(run_fof(&*input(), &search, &alone.0, &alone.1).expect("a search").catalogue);
     for n_ranks in [1, 3] {
         over_ranks(Comm::threads(n_ranks), |_, mut engine| {

@@ -6,7 +6,7 @@ use crate::common::compare::assert_same;
 use crate::common::{Octs, Whole, octs, open, output};
 use inselberg::executor::Executor;
 use inselberg::phew::Rules;
-use inselberg::phew::params::{BoundRequest, PhewConfig, PropertyChoice};
+use inselberg::phew::params::{BoundRequest, PropertyChoice};
 use inselberg::phew::run::run;
 use inselberg::{Cells, Column, Engine, ErrorKind, Geometry, PhewParams};
 use inselberg_comm::{Comm, run_threads};
@@ -38,7 +38,8 @@ fn gas() -> BoundRequest {
 }
 
 fn on_ranks(snapshot: &dyn Snapshot, bound: BoundRequest, n_ranks: usize) -> Catalogue {
-    let config = PhewConfig { bound, with_particles: false, ..config(snapshot, NESTED, Rules::Paper) };
+    let config =
+        config(snapshot, NESTED, Rules::Paper).with(|params| params.bound(bound).with_particles(false));
     let parts = run_threads(n_ranks, |comm| {
         let outcome = run(snapshot, &config, comm, &Executor::default());
         outcome.expect("clumps").catalogue.gather(comm).expect("gathered")
@@ -373,7 +374,7 @@ fn the_ratio_of_specific_heats_may_be_given() {
 #[test]
 fn inputs_without_gas_are_refused() {
     let refusal = |snapshot: &dyn Snapshot, case| {
-        let config = PhewConfig { bound: gas(), ..config(snapshot, case, Rules::Paper) };
+        let config = config(snapshot, case, Rules::Paper).with(|params| params.bound(gas()));
         run(snapshot, &config, &Comm::solo(), &Executor::default()).expect_err("an error").to_string()
     };
     let message = refusal(&*open(&output("dm_1rank")), DARK);

@@ -9,12 +9,9 @@ use crate::verify::nfw::{NfwHalo, direction};
 use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{
-    BoundRequest, FieldChoice, Persistence, PhewConfig, PropertyChoice, Thresholds,
-};
+use inselberg::phew::params::{BoundRequest, FieldChoice, Persistence, PropertyChoice, Thresholds};
 use inselberg::phew::run::run_on_particles;
+use inselberg::phew::{PhewParams, PhewRequest};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Catalogue, Values};
 use inselberg_io::particles::{Columns, MassOf, N_KINDS, ParticleHeader, ParticleInput, Species};
@@ -180,29 +177,23 @@ pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search
     };
     let input = MockParticles::new(position, velocity);
     let snapshot = ParticleSnapshot::new(Box::new(input), &mesh).expect("particles");
-    let config = PhewConfig {
+    let config = PhewRequest {
         field: FieldChoice::Auto,
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density: search.density,
             persistence: Persistence::Ratio(search.persistence),
             significance: search.significance,
             saddle: search.saddle,
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Paper,
-        with_cells: false,
-        with_particles: true,
-        bound: BoundRequest {
+        })
+        .with_particles(true)
+        .bound(BoundRequest {
             unbind: search.unbind,
             properties: PropertyChoice::Basic,
             with_members: search.unbind,
             ..BoundRequest::default()
-        },
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        }),
     };
     let comm = Comm::solo();
     let found = run_on_particles(&snapshot, &mesh, &config, &comm, &Executor::default()).expect("clumps");

@@ -12,9 +12,9 @@ use inselberg::error::RunError;
 use inselberg::executor::Executor;
 use inselberg::graph::{GraphDensity, ParticleGraphConfig};
 use inselberg::particle_mesh::ParticleSnapshot;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, PotentialChoice, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, PotentialChoice, Thresholds};
 use inselberg::phew::run::{PhewOutcome, run_on_graph};
+use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::particles::open_particles;
@@ -27,25 +27,19 @@ pub fn graph_config(neighbours: usize) -> ParticleGraphConfig {
     ParticleGraphConfig { neighbours, density: GraphDensity::Neighbours, mesh: mesh_config(8, 2..10) }
 }
 
-fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> PhewConfig {
-    PhewConfig {
+fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> PhewRequest {
+    PhewRequest {
         field: FieldChoice::Auto,
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density,
             persistence,
             significance: Some(0.0),
             saddle,
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Paper,
-        with_cells: false,
-        with_particles: true,
-        bound: Default::default(),
-        weights: Default::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        })
+        .with_particles(true)
+        .weights(Default::default()),
     }
 }
 
@@ -53,7 +47,12 @@ pub fn snapshot(input: &Given, graph: &ParticleGraphConfig) -> ParticleSnapshot 
     ParticleSnapshot::new(Box::new(input.clone()), &graph.mesh).expect("particles")
 }
 
-fn on(input: &Given, graph: &ParticleGraphConfig, config: &PhewConfig, ranks: Vec<CommBuilder>) -> Catalogue {
+fn on(
+    input: &Given,
+    graph: &ParticleGraphConfig,
+    config: &PhewRequest,
+    ranks: Vec<CommBuilder>,
+) -> Catalogue {
     let parts = run_ranks(ranks, |comm| {
         let outcome = run_on_graph(&snapshot(input, graph), graph, config, comm, &Executor::default());
         outcome.expect("clumps").catalogue.gather(comm).expect("gathered")
@@ -189,9 +188,9 @@ impl Plain {
     }
 
     /// Compares everything that a run found.
-    fn check(&self, found: &PhewOutcome, config: &PhewConfig, mean: f64) {
+    fn check(&self, found: &PhewOutcome, config: &PhewRequest, mean: f64) {
         check_tree(&self.graph, &found.peaks.tree);
-        let Thresholds { density, persistence, saddle, .. } = config.thresholds;
+        let Thresholds { density, persistence, saddle, .. } = config.params.thresholds();
         let (density, saddle) = (density * mean, saddle.map(|saddle| saddle * mean));
         let persistence = match persistence {
             Persistence::Difference(difference) => Persistence::Difference(difference * mean),
@@ -328,10 +327,8 @@ fn members_are_bound_on_any_number_of_ranks() {
         let parts = run_ranks(Comm::threads(n_ranks), |comm| {
             let input = open_particles(std::slice::from_ref(&path)).expect("a snapshot");
             let snapshot = ParticleSnapshot::new(input, &graph.mesh).expect("particles");
-            let config = PhewConfig {
-                bound: bound_config(&snapshot, PotentialChoice::Tree).bound,
-                ..phew_config(80.0, Persistence::Ratio(3.0), Some(200.0))
-            };
+            let config = phew_config(80.0, Persistence::Ratio(3.0), Some(200.0))
+                .with(|params| params.bound(bound_config(&snapshot, PotentialChoice::Tree).params.bound));
             let outcome = run_on_graph(&snapshot, &graph, &config, comm, &Executor::default());
             outcome.expect("clumps").catalogue.gather(comm).expect("gathered")
         });
@@ -368,7 +365,7 @@ fn a_peak_is_at_its_particle() {
     }
 }
 
-fn refused(input: &Given, k: usize, config: &PhewConfig) -> String {
+fn refused(input: &Given, k: usize, config: &PhewRequest) -> String {
     let graph = graph_config(k);
     let error: RunError =
         run_on_graph(&snapshot(input, &graph), &graph, config, &Comm::solo(), &Executor::default())
@@ -408,9 +405,10 @@ fn what_is_refused_says_why() {
         refused(&crowd, 3, &config)
             .starts_with("particle 1000: its 3 nearest neighbours are all at its place")
     );
-    let cells = PhewConfig { with_cells: true, ..config.clone() };
+    let cells = config.clone().with(|params| params.with_cells(true));
     assert!(refused(&few, 1, &cells).starts_with("the table of cells needs cells"));
-    let thresholds = Thresholds { significance: None, ..config.thresholds };
-    let ramses = PhewConfig { rules: Rules::Ramses, thresholds, ..config };
+    let thresholds = Thresholds { significance: None, ..config.params.thresholds() };
+    let ramses =
+        PhewRequest { params: PhewParams::from(thresholds).rules(Rules::Ramses), field: config.field };
     assert!(refused(&few, 1, &ramses).starts_with("a run by RAMSES's rules needs cells"));
 }

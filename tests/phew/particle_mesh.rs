@@ -8,15 +8,14 @@ use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
 use inselberg::particle_mesh::{MeshUse, ParticleMesh, ParticleMeshConfig, ParticleSnapshot, grow};
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
 use inselberg::phew::hierarchy::structures;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, Thresholds};
 use inselberg::phew::run::run_on_particles;
 use inselberg::phew::segment::{Task, segment};
 use inselberg::phew::tables::{clumps_table, known_properties};
 use inselberg::phew::test_fields::TestFields;
 use inselberg::phew::test_links::ALONE;
+use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg::progress::Silent;
 use inselberg_comm::{Comm, run_threads};
 use inselberg_io::ReadResult;
@@ -297,24 +296,18 @@ fn the_default_coarse_level_has_about_as_many_cells_as_particles() {
 }
 
 fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads: usize) -> Catalogue {
-    let phew = PhewConfig {
+    let phew = PhewRequest {
         field: FieldChoice::Auto,
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density: 3.0,
             persistence: Persistence::Ratio(1.5),
             significance: Some(0.0),
             saddle: Some(20.0),
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Paper,
-        with_cells: true,
-        with_particles: true,
-        bound: Default::default(),
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        })
+        .with_cells(true)
+        .with_particles(true),
     };
     let snapshot = ParticleSnapshot::new(Box::new(given.clone()), mesh).expect("particles");
     let work = |comm: &Comm| {

@@ -11,10 +11,9 @@ use inselberg::density::LeafValues;
 use inselberg::density::read::read_mesh;
 use inselberg::density::{Deposited, deposit_with_gas, read_particles};
 use inselberg::executor::Executor;
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, Thresholds};
 use inselberg::phew::recut::{NewThresholds, recut};
+use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg::progress::Silent;
 use inselberg_comm::{Comm, run_threads};
 use inselberg_io::catalogue::{Catalogue, Table, Values};
@@ -35,24 +34,18 @@ fn run_over(
     [density, relevance, saddle, mass]: Four,
     comm: &Comm,
 ) -> Option<Catalogue> {
-    let config = PhewConfig {
+    let config = PhewRequest {
         field: field.clone(),
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density,
             persistence: Persistence::Ratio(relevance),
             significance: None,
             saddle: Some(saddle),
             mass,
             min_cells: 0,
-        },
-        rules: Rules::Ramses,
-        with_cells: true,
-        with_particles: false,
-        bound: Default::default(),
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        })
+        .rules(Rules::Ramses)
+        .with_cells(true),
     };
     let snapshot = crate::common::open(output);
     let outcome =

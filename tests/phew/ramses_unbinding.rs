@@ -4,12 +4,11 @@ use crate::common::case::{DARK, config};
 use crate::common::compare::assert_same;
 use crate::common::ramses_catalogue::rows;
 use inselberg::executor::Executor;
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
 use inselberg::phew::params::{
-    BoundRequest, FieldChoice, Persistence, PhewConfig, PotentialChoice, PropertyChoice, Thresholds,
+    BoundRequest, FieldChoice, Persistence, PotentialChoice, PropertyChoice, Thresholds,
 };
 use inselberg::phew::run::run;
+use inselberg::phew::{PhewRequest, Rules};
 use inselberg::{Engine, ErrorKind, ParticleMeshParams, PhewParams};
 use inselberg_comm::{Comm, run_threads};
 use inselberg_io::ParticleBlock;
@@ -18,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// RAMSES's rules, with the particles bound to each clump.
-pub fn ramses_config([density, relevance, saddle]: [f64; 3]) -> PhewConfig {
+pub fn ramses_config([density, relevance, saddle]: [f64; 3]) -> PhewRequest {
     let bound = BoundRequest {
         unbind: true,
         potential: PotentialChoice::Ramses,
@@ -27,24 +26,19 @@ pub fn ramses_config([density, relevance, saddle]: [f64; 3]) -> PhewConfig {
         ..BoundRequest::default()
     };
     let persistence = Persistence::Ratio(relevance);
-    PhewConfig {
+    PhewRequest {
         field: FieldChoice::Named("rho".into()),
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density,
             persistence,
             significance: None,
             saddle: Some(saddle),
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: Rules::Ramses,
-        with_cells: false,
-        with_particles: true,
-        bound,
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        })
+        .rules(Rules::Ramses)
+        .with_particles(true)
+        .bound(bound),
     }
 }
 
@@ -191,16 +185,19 @@ fn columns_tell_what_is_bound() {
 #[test]
 fn wrong_rules_are_refused() {
     let snapshot = crate::common::open(&crate::common::output("dm_1rank"));
-    let config = PhewConfig {
-        bound: BoundRequest { unbind: true, potential: PotentialChoice::Ramses, ..BoundRequest::default() },
-        ..config(&*snapshot, DARK, Rules::Paper)
-    };
+    let config = config(&*snapshot, DARK, Rules::Paper).with(|params| {
+        params.bound(BoundRequest {
+            unbind: true,
+            potential: PotentialChoice::Ramses,
+            ..BoundRequest::default()
+        })
+    });
     let error =
         run(&*snapshot, &config, &Comm::solo(), &Executor::default()).expect_err("refused").to_string();
     assert!(error.contains("potential is ramses; expected"), "{error}");
 
     let mut engine = Engine::builder().build().expect("an engine");
-    let params = PhewParams::new(40.0).bound(config.bound);
+    let params = PhewParams::new(40.0).bound(config.params.bound);
     let refused = |error: inselberg::Error| {
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         error.to_string()

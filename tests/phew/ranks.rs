@@ -8,9 +8,9 @@ use crate::verify::brute::Leaf;
 use crate::verify::meshes::{Field, any_field};
 use crate::verify::random::Random;
 use inselberg::executor::Executor;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{Persistence, Thresholds};
 use inselberg::phew::run::run;
+use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg::progress::Silent;
 use inselberg::projection::project;
 use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
@@ -26,7 +26,7 @@ fn over(snapshot: &dyn Snapshot, case: Case, rules: Rules, ranks: Vec<CommBuilde
     over_with(snapshot, &config(snapshot, case, rules), ranks)
 }
 
-fn over_with(snapshot: &dyn Snapshot, config: &PhewConfig, ranks: Vec<CommBuilder>) -> Catalogue {
+fn over_with(snapshot: &dyn Snapshot, config: &PhewRequest, ranks: Vec<CommBuilder>) -> Catalogue {
     let work = |comm: &Comm| match run(snapshot, config, comm, &Executor::default()) {
         Ok(outcome) => outcome.catalogue.gather(comm),
         Err(error) => Err(comm.abort(error.to_string())),
@@ -141,7 +141,8 @@ const PLAIN: Case = Case { field: "density", thresholds: [0.5, 1.5, 2.0] };
 fn what_ratios_and_ramses_do_not_take_is_refused() {
     let deep = uniform(|x| if x == [1, 1, 1] { 3.0 } else { -1.0 });
     let refused = |thresholds: Thresholds, rules| {
-        let config = PhewConfig { thresholds, ..config(&deep, PLAIN, rules) };
+        let config = config(&deep, PLAIN, rules)
+            .with(|params| PhewParams::from(thresholds).rules(rules).bound(params.bound));
         let ran = run(&deep, &config, &Comm::solo(), &Executor::default()).map(|_| ());
         ran.map_err(|error| error.to_string()).err()
     };
@@ -271,9 +272,9 @@ proptest! {
         let octs = Boxed::new(&field, 1 + random.below(5), &mut random);
         let at = [0.0, 0.5, 1.0][random.below(3)];
         let case = Case { field: "density", thresholds: [at, 1.0, 2.0] };
-        let by_difference = |config: PhewConfig| {
+        let by_difference = |config: PhewRequest| {
             let persistence = Persistence::Difference([0.0, 0.75, 2.0][seed as usize % 3]);
-            PhewConfig { thresholds: Thresholds { persistence, ..config.thresholds }, ..config }
+            config.with(|params| params.persistence(persistence))
         };
         let over = |n| over_with(&octs, &by_difference(config(&octs, case, Rules::Paper)), Comm::threads(n));
         let one = over(1);

@@ -4,12 +4,11 @@ use crate::common::compare::assert_same;
 use crate::common::room::{Room, done};
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
-use inselberg::partition::Weights;
-use inselberg::phew::Rules;
-use inselberg::phew::params::{FieldChoice, Persistence, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Persistence, Thresholds};
 use inselberg::phew::recut::{NewThresholds, recut};
 use inselberg::phew::run::{run, run_on_particles};
 use inselberg::phew::tables::RecutError;
+use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg_cli::synth::{FieldParams, SynthField};
 use inselberg_comm::{Comm, run_ranks};
 use inselberg_io::Snapshot;
@@ -119,24 +118,17 @@ impl Input {
 
     fn run_over(&self, n_ranks: usize, rules: Rules, options: Options) -> Catalogue {
         let Options { persistence, saddle, mass, min_cells } = options;
-        let config = PhewConfig {
+        let config = PhewRequest {
             field: self.field.clone(),
-            thresholds: Thresholds {
+            params: PhewParams::from(Thresholds {
                 density: self.density,
                 persistence,
                 significance: None,
                 saddle,
                 mass,
                 min_cells,
-            },
-            rules,
-            with_cells: false,
-            with_particles: false,
-            bound: Default::default(),
-            weights: Weights::default(),
-            selection: Default::default(),
-            keep_leaves: false,
-            min_particles: 0,
+            })
+            .rules(rules),
         };
         let work = |comm: &Comm| {
             let executor = Executor::default();

@@ -10,9 +10,9 @@ use crate::common::{open, output, ramses_32, swift_fixture};
 use inselberg::bound::SpanRules;
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
-use inselberg::phew::Rules;
-use inselberg::phew::params::{BoundRequest, PhewConfig, PotentialChoice, PropertyChoice};
+use inselberg::phew::params::{BoundRequest, PotentialChoice, PropertyChoice};
 use inselberg::phew::run::{run, run_on_particles};
+use inselberg::phew::{PhewRequest, Rules};
 use inselberg_comm::{Comm, CommBuilder, run_ranks};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::Catalogue;
@@ -25,11 +25,11 @@ fn spanning(fewest: u64) -> SpanRules {
     SpanRules { fewest: Some(fewest), ..WHOLE }
 }
 
-fn with(config: &PhewConfig, rules: SpanRules) -> PhewConfig {
-    PhewConfig { bound: BoundRequest { spanning: rules, ..config.bound }, ..config.clone() }
+fn with(config: &PhewRequest, rules: SpanRules) -> PhewRequest {
+    config.clone().with(|params| params.bound(BoundRequest { spanning: rules, ..config.params.bound }))
 }
 
-fn on(snapshot: &dyn Snapshot, config: &PhewConfig, ranks: Vec<CommBuilder>) -> Catalogue {
+fn on(snapshot: &dyn Snapshot, config: &PhewRequest, ranks: Vec<CommBuilder>) -> Catalogue {
     let parts = run_ranks(ranks, |comm| {
         let outcome = run(snapshot, config, comm, &Executor::default());
         outcome.expect("clumps").catalogue.gather(comm).expect("gathered")
@@ -38,7 +38,7 @@ fn on(snapshot: &dyn Snapshot, config: &PhewConfig, ranks: Vec<CommBuilder>) -> 
 }
 
 /// Compares whole haloes on one rank with haloes that span ranks: all of them, and those that are large.
-fn check(snapshot: &dyn Snapshot, config: &PhewConfig, ranks: &[usize]) -> Catalogue {
+fn check(snapshot: &dyn Snapshot, config: &PhewRequest, ranks: &[usize]) -> Catalogue {
     let whole = on(snapshot, &with(config, WHOLE), Comm::threads(1));
     for n_ranks in ranks {
         for n_threads in [1, 2] {
@@ -79,7 +79,7 @@ fn gas_clumps_of_an_output() {
     let bound = BoundRequest { gas: true, ..BoundRequest::default() };
     let whole = check(
         &*snapshot,
-        &PhewConfig { bound, ..config(&*snapshot, NESTED, Rules::Paper) },
+        &config(&*snapshot, NESTED, Rules::Paper).with(|params| params.bound(bound)),
         &[1, 2, 3, 5, 8],
     );
     let clumps = table(&whole, "clumps");
@@ -96,9 +96,10 @@ fn shells_about_peaks() {
 }
 
 /// Several levels of clumps in clumps, by RAMSES's rules, with all properties of bound particles.
-fn ramses_levels() -> PhewConfig {
+fn ramses_levels() -> PhewRequest {
     let config = ramses_config(RUNS[1].1);
-    PhewConfig { bound: BoundRequest { properties: PropertyChoice::Bound, ..config.bound }, ..config }
+    let bound = BoundRequest { properties: PropertyChoice::Bound, ..config.params.bound };
+    config.with(|params| params.bound(bound))
 }
 
 /// Clumps of both kinds: worked on by all ranks, and whole on one of them. Some of both hand particles up.
@@ -114,7 +115,7 @@ fn rules_of_ramses() {
     assert!(below.iter().any(|n| *n > 100) && below.iter().any(|n| (1..100).contains(n)), "{below:?}");
 }
 
-fn check_late_messages(snapshot: &dyn Snapshot, config: &PhewConfig) {
+fn check_late_messages(snapshot: &dyn Snapshot, config: &PhewRequest) {
     let whole = on(snapshot, &with(config, WHOLE), Comm::threads(1));
     for seed in 0..4 {
         let ranks = Comm::threads(5).into_iter().zip(0..).map(|(rank, i)| rank.chaos(seed << 8 | i));

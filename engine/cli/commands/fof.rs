@@ -14,7 +14,7 @@ use super::{fof_run, memory};
 #[cfg(feature = "plot")]
 use crate::config::ShownResults;
 use crate::config::{FofJob, Launch};
-use inselberg::fof::FofConfig;
+use inselberg::fof::FofRequest;
 use inselberg::{Engine, Error, FofGroups, OpenParticles};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
@@ -58,8 +58,8 @@ impl SnapshotJob for FofJob {
 
     fn open(&self, facts: &InputFacts, process: &ProcessSetup) -> Result<OpenParticles, CommandError> {
         let input = OpenParticles::from_headers(facts.clone());
-        let config = fof_run::checked(self, &input)?;
-        check_memory(self, input.reader().about(), &config, process.ranks.process().1)?;
+        let request = fof_run::checked(self, &input)?;
+        check_memory(self, input.reader().about(), &request, process.ranks.process().1)?;
         // Only the first process makes files.
         if process.is_first {
             let inputs: Vec<&Path> = self.inputs.iter().map(|path| file_of(path)).collect();
@@ -69,8 +69,8 @@ impl SnapshotJob for FofJob {
     }
 
     fn estimate(&self, input: &OpenParticles) -> Result<Estimate, CommandError> {
-        let config = fof_run::checked(self, input)?;
-        let (n, column_bytes) = particles_read(input.reader().about(), &config);
+        let request = fof_run::checked(self, input)?;
+        let (n, column_bytes) = particles_read(input.reader().about(), &request);
         let input = format!("{}, {} particles take part", input.format(), grouped(n));
         Ok(Estimate { input, least: memory::search_bytes(n, column_bytes), most: None })
     }
@@ -160,17 +160,17 @@ impl Search for FofJob {
 fn check_memory(
     job: &FofJob,
     about: &ParticleHeader,
-    config: &FofConfig,
+    request: &FofRequest,
     n_processes: usize,
 ) -> Result<(), CommandError> {
-    let (n, column_bytes) = particles_read(about, config);
+    let (n, column_bytes) = particles_read(about, request);
     memory::check_search(job.inputs[0].display(), n / n_processes as u64, column_bytes)
 }
 
 /// The number of particles that are read, and the bytes of each. Species that neither link nor are attached
 /// are not read.
-fn particles_read(about: &ParticleHeader, config: &FofConfig) -> (u64, u64) {
-    let takes_part = |kind: u8| config.linking[usize::from(kind)] || config.attaching[usize::from(kind)];
+fn particles_read(about: &ParticleHeader, request: &FofRequest) -> (u64, u64) {
+    let takes_part = |kind: u8| request.linking[usize::from(kind)] || request.attaching[usize::from(kind)];
     let read: Vec<_> = about.species.iter().filter(|s| s.may_be(takes_part)).collect();
     let double = read.iter().any(|s| s.is_double);
     let each = (if double { 24 } else { 12 }) + if read.iter().any(|s| s.has_ids) { 8 } else { 0 };

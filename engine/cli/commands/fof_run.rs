@@ -10,7 +10,7 @@ use super::pictures;
 use super::search::SearchRun;
 use crate::config::FofJob;
 use crate::report::group_counts;
-use inselberg::fof::FofConfig;
+use inselberg::fof::FofRequest;
 use inselberg::{FofGroups, OpenParticles};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
@@ -27,13 +27,13 @@ pub fn read_headers(
     shared(comm, || read_particle_headers_with(paths, defaults)).map_err(agreed_error)
 }
 
-/// The configuration of a job, if the input can be searched with it.
-pub fn checked(job: &FofJob, input: &OpenParticles) -> Result<FofConfig, CommandError> {
+/// What a job asks for, if the input can be searched with it.
+pub fn checked(job: &FofJob, input: &OpenParticles) -> Result<FofRequest, CommandError> {
     let path = &job.inputs[0];
-    let config = job.types.config(&job.fof).map_err(|error| CommandError::of_call(path, &error))?;
-    inselberg::fof::run::check(input.reader().about(), &config)
+    let request = job.types.request(&job.fof).map_err(|error| CommandError::of_call(path, &error))?;
+    inselberg::fof::run::check(input.reader().about(), &request)
         .map_err(|error| CommandError::of_input(path, &error))?;
-    Ok(config)
+    Ok(request)
 }
 
 /// Collective: the summary of a search.

@@ -12,7 +12,6 @@ use super::level_counts::LevelCounts;
 use super::memory::Bytes;
 use super::out;
 use super::preflight;
-use super::preflight::check_picture;
 use crate::config::{Common, InfoJob};
 use crate::report::{DisplayUnits, UnitChoice};
 use inselberg::Rules;
@@ -108,7 +107,7 @@ fn without_thresholds(job: &InfoJob, what: &str) -> Result<(), CommandError> {
 fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     if let Some(plot) = &job.plot {
         preflight::distinct(&[("input", &job.input), ("plot", plot)])?;
-        check_picture(plot)?;
+        preflight::picture(plot)?;
     }
     let snapshot = open_from(&read_headers_with(&job.input, &job.grid)?);
     let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;

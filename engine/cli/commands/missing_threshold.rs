@@ -5,7 +5,7 @@ use super::flags::NamesFlags;
 use super::info_thresholds::ThresholdAdvice;
 use super::level_counts::LevelCounts;
 use crate::config::PhewJob;
-use inselberg::phew::defaults;
+use inselberg::phew::run::check_default_thresholds;
 use inselberg_io::{InputFacts, open_from};
 
 /// Local: checks that there is a threshold or a default. Otherwise reads the density, to suggest values.
@@ -17,7 +17,7 @@ pub fn check(job: &PhewJob, facts: &InputFacts) -> Result<(), CommandError> {
         return Ok(());
     }
     let (snapshot, field) = (open_from(facts), (&job.field, job.phew.rules));
-    let Err(error) = defaults::check_on_cells(snapshot.as_ref(), field.0, field.1) else {
+    let Err(error) = check_default_thresholds(snapshot.as_ref(), field.0, field.1) else {
         return Ok(());
     };
     let octs = LevelCounts::from_snapshot(snapshot.as_ref())?.octs();

@@ -23,6 +23,29 @@ pub fn soap(path: &Path) -> Result<(), CommandError> {
     Ok(catalogue::check_soap(&place)?)
 }
 
+/// Checks that a report can be written into the folder `path`.
+pub fn report(path: &Path) -> Result<(), CommandError> {
+    #[cfg(not(feature = "plot"))]
+    return Err(no_pictures(path));
+    #[cfg(feature = "plot")]
+    folder(path)
+}
+
+/// Checks that a picture can be drawn into `path`.
+pub fn picture(path: &Path) -> Result<(), CommandError> {
+    #[cfg(feature = "plot")]
+    return Ok(crate::report::plot::check_picture(path)?);
+    #[cfg(not(feature = "plot"))]
+    return Err(no_pictures(path));
+}
+
+/// The error of a build without pictures.
+#[cfg(not(feature = "plot"))]
+fn no_pictures(path: &Path) -> CommandError {
+    let problem = "this build draws no pictures; build with the feature `plot`";
+    CommandError::user(format!("{}: {problem}", path.display()))
+}
+
 /// Checks that `paths` are all different places.
 pub fn distinct(paths: &[(&str, &Path)]) -> Result<(), CommandError> {
     for (i, (name, path)) in paths.iter().enumerate() {
@@ -60,27 +83,4 @@ fn takes_files(path: &Path, folder: &Path) -> Result<(), CommandError> {
 
 fn unfit(path: &Path, problem: &str, expected: &str) -> CommandError {
     CommandError::user(format!("{}: {problem}; expected {expected}", path.display()))
-}
-
-/// Checks that a report can be written into `folder`.
-pub fn check_report_folder(folder: &Path) -> Result<(), CommandError> {
-    #[cfg(not(feature = "plot"))]
-    return Err(no_pictures(folder));
-    #[cfg(feature = "plot")]
-    self::folder(folder)
-}
-
-/// Checks that a picture can be drawn into `path`.
-pub fn check_picture(path: &Path) -> Result<(), CommandError> {
-    #[cfg(feature = "plot")]
-    return Ok(crate::report::plot::check_picture(path)?);
-    #[cfg(not(feature = "plot"))]
-    return Err(no_pictures(path));
-}
-
-/// The error of a build without pictures.
-#[cfg(not(feature = "plot"))]
-pub fn no_pictures(path: &Path) -> CommandError {
-    let problem = "this build draws no pictures; build with the feature `plot`";
-    CommandError::user(format!("{}: {problem}", path.display()))
 }

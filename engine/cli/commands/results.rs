@@ -2,7 +2,6 @@
 
 use super::fault::CommandError;
 use super::preflight;
-use super::preflight::{check_picture, check_report_folder};
 use inselberg_io::{catalogue, staging};
 use std::path::Path;
 
@@ -80,8 +79,8 @@ impl<'a> ResultFile<'a> {
                 catalogue::check_viewer(path)?;
                 staging::check_writable(path)?;
             }
-            ResultKind::Picture => check_picture(path)?,
-            ResultKind::Report => check_report_folder(path)?,
+            ResultKind::Picture => preflight::picture(path)?,
+            ResultKind::Report => preflight::report(path)?,
             ResultKind::Text => staging::check_writable(path)?,
         }
         Ok(())

@@ -3,7 +3,6 @@
 use super::driver::{DriverRequest, RunCosts, recorder};
 use super::fault::CommandError;
 use super::glob::expanded;
-use super::preflight::check_report_folder;
 use super::{interrupt, log, log_file, out, preflight};
 use crate::config::{Common, TreeJob};
 use crate::report::{Count, table_json, table_text};
@@ -81,7 +80,7 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
 fn check_report(job: &TreeJob) -> Result<(), CommandError> {
     let Some(folder) = &job.report else { return Ok(()) };
     preflight::distinct(&[("tree", &job.output), ("report", folder)])?;
-    check_report_folder(folder)
+    preflight::report(folder)
 }
 
 /// Stages a catalogue in a folder.

@@ -3,7 +3,6 @@
 use super::aligned::aligned;
 use super::fault::CommandError;
 use super::grouped::grouped;
-use super::preflight::check_picture;
 use super::{interrupt, out, preflight, view_track};
 use crate::config::{Common, ViewJob, ViewedKind};
 use crate::report::{DisplayUnits, UnitChoice, four_digits};
@@ -20,7 +19,7 @@ const N_LISTED: usize = 40;
 pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
     if let Some(plot) = &job.plot {
         preflight::distinct(&[("input", job.input.as_path()), ("picture", plot)])?;
-        check_picture(plot)?;
+        preflight::picture(plot)?;
     }
     let whole = catalogue::read(&job.input)?;
     interrupt::guard()?;

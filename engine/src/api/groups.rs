@@ -8,8 +8,8 @@ use crate::api::session::{Session, Shared};
 use crate::bound::BoundRequest;
 use crate::error::{Error, ErrorKind};
 use crate::fof::picture;
-use crate::fof::run::{CatalogueRequest, catalogue};
-use crate::fof::{FofOutcome, Groups, LinkingRules, ParticleCounts, Role, find_groups};
+use crate::fof::run::{SearchFacts, catalogue};
+use crate::fof::{FofOutcome, FofRequest, Groups, LinkingRules, ParticleCounts, Role, find_groups};
 use crate::projection::KeptForMaps;
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::CataloguePart;
@@ -109,15 +109,14 @@ pub(crate) fn search(
     let about = header(particles, sides, census.all);
     let params = &converted(params, &of_header(&about))?;
     let linking_length = linking_length(params.linking, sides, census.linkable)?;
-    let config = params.config();
-    let (min_size, allow_duplicate_ids) = (config.min_size, config.allow_duplicate_ids);
+    let (min_size, allow_duplicate_ids) = (params.min_size, params.allow_duplicate_ids);
     let rules = LinkingRules { linking_length, min_size, sides, seeds: None, allow_duplicate_ids };
     let projection =
-        config.with_picture.then(|| picture::project(&of_search, census.all, sides, comm)).transpose()?;
+        params.with_projection.then(|| picture::project(&of_search, census.all, sides, comm)).transpose()?;
     let found = find_groups(of_search, &rules, comm, executor)?;
-    let request =
-        CatalogueRequest { about: &about, notes: &[], config: &config, rules: &rules, census: &census };
-    let catalogue = catalogue(&request, &found, comm, executor.observer())?;
+    let request = &FofRequest::of_dark_matter(params.clone());
+    let facts = SearchFacts { about: &about, notes: &[], request, rules: &rules, census: &census };
+    let catalogue = catalogue(&facts, &found, comm, executor.observer())?;
     let n = particles.len();
     let labels = (0..n).into_par_iter().map(|i| GroupId::new(found.group_of.get(i))).collect();
     // Groups depend on the division of the particles among the ranks where distances tie.

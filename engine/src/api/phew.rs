@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, RunError};
 use crate::partition::{Division, LocalField};
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::from_peaks::{FoundClumps, Source, from_peaks};
-use crate::phew::params::{FieldChoice, ThresholdUnits};
+use crate::phew::params::ThresholdUnits;
 use crate::phew::segmented_leaves::LeafField;
 use crate::projection::{Projection, project};
 use crate::stage::Stage;
@@ -61,8 +61,7 @@ pub(crate) fn find(
     let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
     let header = cells.geometry.header();
     let source = source(&header, cells, fields.name, leaves.iter().sum(), densest);
-    let config = params.config(FieldChoice::Auto);
-    let found = from_peaks(&mut segmented, &source, &search, (&config, true), comm, executor)?;
+    let found = from_peaks(&mut segmented, &source, &search, (params, true), comm, executor)?;
     let FoundClumps { catalogue, structures, ids } = found;
     let _tables = Stage::within("tables", comm);
     let segmentation = segmented.into_segmentation();

@@ -12,9 +12,9 @@ use crate::api::session::Session;
 use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
-use crate::phew::defaults;
+use crate::phew::PhewRequest;
 use crate::phew::params::FieldChoice;
-use crate::phew::run::{PhewOutcome, run, run_on_graph, run_on_particles};
+use crate::phew::run::{PhewOutcome, check_default_thresholds, run, run_on_graph, run_on_particles};
 use crate::projection::{KeptForMaps, KeptLeaves};
 use inselberg_io::params::InputScale;
 use inselberg_io::{Header, Snapshot};
@@ -34,10 +34,10 @@ pub(crate) fn phew(
     let params = &converted(params, &scale)?;
     params.check_on_cells()?;
     if params.density.is_none() {
-        defaults::check_on_cells(snapshot.reader(), field, params.rules)?;
+        check_default_thresholds(snapshot.reader(), field, params.rules)?;
     }
-    let config = params.config(field.clone());
-    let found = run(snapshot.reader(), &config, session.comm, session.executor)?;
+    let request = PhewRequest { field: field.clone(), params: params.clone() };
+    let found = run(snapshot.reader(), &request, session.comm, session.executor)?;
     Clumps::of_output(session, found, params, scale, header)
 }
 
@@ -55,8 +55,8 @@ pub(crate) fn phew_particles(
     let scale = scale_of_particles(session, particles, &mesh, MeanOf::Matter, params)?;
     let params = &PhewParams { is_on_mesh: true, ..converted(params, &scale)? };
     params.check()?;
-    let config = params.config(FieldChoice::Auto);
-    let found = run_on_particles(&snapshot, &mesh, &config, session.comm, session.executor)?;
+    let request = PhewRequest { field: FieldChoice::Auto, params: params.clone() };
+    let found = run_on_particles(&snapshot, &mesh, &request, session.comm, session.executor)?;
     Clumps::of_output(session, found, params, scale, snapshot.header())
 }
 
@@ -78,8 +78,8 @@ pub(crate) fn phew_graph(
     let scale = scale_of_particles(session, particles, &graph.mesh, MeanOf::Matter, params)?;
     let params = &converted(params, &scale)?;
     params.check()?;
-    let config = params.config(FieldChoice::Auto);
-    let found = run_on_graph(&snapshot, &graph, &config, session.comm, session.executor)?;
+    let request = PhewRequest { field: FieldChoice::Auto, params: params.clone() };
+    let found = run_on_graph(&snapshot, &graph, &request, session.comm, session.executor)?;
     Clumps::of_output(session, found, params, scale, snapshot.header())
 }
 
@@ -93,8 +93,8 @@ pub(crate) fn fof(
     session.check_same("types and parameters", &(types, params))?;
     params.check()?;
     let params = &converted(params, &of_header(particles.reader().about()))?;
-    let config = types.config(params)?;
-    let found = run_fof(particles.reader(), &config, session.comm, session.executor)?;
+    let request = types.request(params)?;
+    let found = run_fof(particles.reader(), &request, session.comm, session.executor)?;
     Ok(FofGroups::of_output(session.shared, found))
 }
 

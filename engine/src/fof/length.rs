@@ -1,9 +1,10 @@
 //! The linking length.
 
 use crate::exchange::total;
-use crate::fof::config::{FofConfig, LinkingLength};
 use crate::fof::load::LoadedParticles;
+use crate::fof::params::Linking;
 use crate::fof::plan::{ParticleCounts, ReadPlan};
+use crate::fof::request::FofRequest;
 use crate::fof::run_error::FofRunError;
 use crate::particles::Bounds;
 use inselberg_comm::{Comm, CommError, Reduce};
@@ -53,8 +54,8 @@ impl DarkMasses {
     }
 
     /// Where a linking length is that of the lightest class alone, in one line.
-    pub fn warning(&self, n_dark: u64, config: &FofConfig) -> Option<String> {
-        let is_ratio = matches!(config.length, LinkingLength::Ratio(_));
+    pub fn warning(&self, n_dark: u64, request: &FofRequest) -> Option<String> {
+        let is_ratio = matches!(request.params.linking, Linking::Ratio(_));
         (is_ratio && self.n_heavy > 0).then(|| {
             let (heavy, fine) = (self.n_heavy, n_dark - self.n_heavy);
             format!(
@@ -76,10 +77,10 @@ const USUAL: [f64; 2] = [0.1, 0.3];
 /// Where a linking length is far from the separations of the particles, in one line with those.
 ///
 /// `volume` is that of the box, or of the least box around the particles, with `n` of them.
-pub fn far_from_separation(config: &FofConfig, length: f64, volume: f64, n: u64) -> Option<String> {
+pub fn far_from_separation(request: &FofRequest, length: f64, volume: f64, n: u64) -> Option<String> {
     let by_volume = (volume / n as f64).cbrt();
-    let (separation, is_far) = match config.length {
-        LinkingLength::Ratio(ratio) if !SENSIBLE_RATIOS.contains(&ratio) => (length / ratio, true),
+    let (separation, is_far) = match request.params.linking {
+        Linking::Ratio(ratio) if !SENSIBLE_RATIOS.contains(&ratio) => (length / ratio, true),
         _ => (by_volume, !SENSIBLE_LENGTHS.contains(&(length / by_volume))),
     };
     // Without a volume there is no separation.
@@ -109,12 +110,12 @@ const MASS_MARGIN: f64 = 0.1;
 
 /// Where the dark matter that takes part is not that of the cosmology in the box, in one line: a ratio then
 /// refers to a separation that its particles may not have.
-pub fn other_density(about: &ParticleHeader, config: &FofConfig, masses: &DarkMasses) -> Option<String> {
+pub fn other_density(about: &ParticleHeader, request: &FofRequest, masses: &DarkMasses) -> Option<String> {
     let (matter, sides) = (about.matter?, about.sides?);
     let mean = if matter.has_gas { matter.dark? } else { matter.all };
     let expected = mean * about.sampled[usize::from(DARK_MATTER)] * sides.iter().product::<f64>();
     let part = masses.total / expected;
-    let is_ratio = matches!(config.length, LinkingLength::Ratio(_));
+    let is_ratio = matches!(request.params.linking, Linking::Ratio(_));
     (is_ratio && part.is_finite() && (part - 1.0).abs() > MASS_MARGIN).then(|| {
         format!(
             "the dark matter that takes part has {part:.3e} times the mean density of the cosmology in the box, as in a part of a \
@@ -135,14 +136,14 @@ pub fn other_density(about: &ParticleHeader, config: &FofConfig, masses: &DarkMa
 /// When the input does not have what a ratio needs.
 pub fn linking_length(
     about: &ParticleHeader,
-    config: &FofConfig,
+    request: &FofRequest,
     plan: &ReadPlan,
     census: &ParticleCounts,
     masses: &DarkMasses,
 ) -> Result<f64, FofRunError> {
-    let ratio = match config.length {
-        LinkingLength::Absolute(length) => return Ok(length),
-        LinkingLength::Ratio(ratio) => ratio,
+    let ratio = match request.params.linking {
+        Linking::Length(length) => return Ok(length),
+        Linking::Ratio(ratio) => ratio,
     };
     let missing = |what| Err(FofRunError::NoSeparation { what });
     if census.dark == 0 {

@@ -112,7 +112,7 @@ impl LoadedParticles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fof::{FofConfig, LinkingLength};
+    use crate::fof::{FofParams, FofRequest, Linking};
     use crate::progress::Silent;
     use inselberg_comm::run_threads;
     use inselberg_io::ReadResult;
@@ -183,12 +183,12 @@ mod tests {
     #[test]
     fn ranks_read_every_row_once_block_by_block() {
         let none = [false; N_KINDS];
-        let config = FofConfig {
+        let request = FofRequest {
             attaching: [true, false, false, false, false, false, false],
-            ..FofConfig::of_dark_matter(LinkingLength::Absolute(1.0), 2)
+            ..FofRequest::of_dark_matter(FofParams::default().linking(Linking::Length(1.0)).min_size(2))
         };
         let input = Rows::new([30, 100]);
-        let plan = ReadPlan::new(&input.0, &config).expect("a plan");
+        let plan = ReadPlan::new(&input.0, &request).expect("a plan");
         let read = run_threads(3, |comm| {
             let loaded = load(&input, &plan, comm, &Silent).expect("loaded");
             (loaded.ranges, loaded.particles)
@@ -216,6 +216,6 @@ mod tests {
             assert_eq!(i, particles.len());
         }
         assert_eq!(seen, [(0..30).collect::<Vec<u64>>(), (0..100).collect()]);
-        assert!(ReadPlan::new(&input.0, &FofConfig { linking: none, ..config }).is_err());
+        assert!(ReadPlan::new(&input.0, &FofRequest { linking: none, ..request }).is_err());
     }
 }

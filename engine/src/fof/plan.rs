@@ -1,6 +1,6 @@
 //! Which particles of an input take part, and which columns are read?
 
-use crate::fof::config::FofConfig;
+use crate::fof::request::FofRequest;
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::Role;
 use crate::particles::{TakenSpecies, contents};
@@ -56,18 +56,18 @@ pub struct ParticleCounts {
 }
 
 impl ReadPlan {
-    /// What `config` takes of an input. Local; reads no particle.
+    /// What `request` takes of an input. Local; reads no particle.
     ///
     /// # Errors
-    /// When the input does not suit `config`.
-    pub fn new(about: &ParticleHeader, config: &FofConfig) -> Result<Self, FofRunError> {
+    /// When the input does not suit `request`.
+    pub fn new(about: &ParticleHeader, request: &FofRequest) -> Result<Self, FofRunError> {
         if about.species.iter().all(|s| s.n == 0 && s.problem.is_none()) {
             return Err(FofRunError::Empty);
         }
-        let takes_part = |kind: usize| config.linking[kind] || config.attaching[kind];
+        let takes_part = |kind: usize| request.linking[kind] || request.attaching[kind];
         let wanted = |s: &Species| s.may_be(|kind| takes_part(usize::from(kind)));
         let species: Vec<usize> = (0..about.species.len()).filter(|s| wanted(&about.species[*s])).collect();
-        if !species.iter().any(|s| about.species[*s].kind.is_none_or(|k| config.linking[usize::from(k)])) {
+        if !species.iter().any(|s| about.species[*s].kind.is_none_or(|k| request.linking[usize::from(k)])) {
             return Err(FofRunError::NothingLinks { what: contents(about) });
         }
         let taken = TakenSpecies::new(about, species, 0);
@@ -81,21 +81,21 @@ impl ReadPlan {
             velocities: those.iter().all(|s| s.has_velocities),
             densities: those.iter().any(|s| s.has_densities),
             black_holes: has_kind(BLACK_HOLE) && takes_part(usize::from(BLACK_HOLE)),
-            roles: those.iter().any(|s| s.may_be(|kind| !config.linking[usize::from(kind)])),
+            roles: those.iter().any(|s| s.may_be(|kind| !request.linking[usize::from(kind)])),
         };
         let only = if let [one] = those[..] { one.kind.filter(|_| !one.is_mixed()) } else { None };
-        let sides = sides(about, config)?;
-        let (linking, attaching) = (config.linking, config.attaching);
+        let sides = sides(about, request)?;
+        let (linking, attaching) = (request.linking, request.attaching);
         Ok(Self { taken, linking, attaching, sides, wants, only })
     }
 
     /// What a user may not expect of the input, one line each.
-    pub fn notes(&self, about: &ParticleHeader, config: &FofConfig) -> Vec<String> {
-        let boundary = about.boundary_note(false).filter(|_| !config.open && self.sides.is_none());
+    pub fn notes(&self, about: &ParticleHeader, request: &FofRequest) -> Vec<String> {
+        let boundary = about.boundary_note(false).filter(|_| !request.open && self.sides.is_none());
         about.notes.iter().cloned().chain(boundary).collect()
     }
 
-    /// The role of particles of a kind; kinds that the config does not know are ignored.
+    /// The role of particles of a kind; kinds that the request does not know are ignored.
     pub fn role_of(&self, kind: u8) -> Role {
         let has = |kinds: &[bool; N_KINDS]| kinds.get(usize::from(kind)).is_some_and(|takes| *takes);
         match (has(&self.linking), has(&self.attaching)) {
@@ -106,8 +106,8 @@ impl ReadPlan {
     }
 }
 
-fn sides(about: &ParticleHeader, config: &FofConfig) -> Result<Option<[f64; 3]>, FofRunError> {
-    match (config.open, about.sides, config.side) {
+fn sides(about: &ParticleHeader, request: &FofRequest) -> Result<Option<[f64; 3]>, FofRunError> {
+    match (request.open, about.sides, request.side) {
         (false, Some(sides), Some(given)) if sides == [given; 3] => Ok(Some(sides)),
         (_, Some(sides), Some(given)) => Err(FofRunError::TwoBoxes { given, sides }),
         (true, _, _) => Ok(None),

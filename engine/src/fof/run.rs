@@ -1,12 +1,13 @@
 //! Friends-of-friends step by step: from a particle input to a catalogue of groups.
 
 use super::bound::{self, SearchedInput};
-use super::config::{FofConfig, LinkingLength};
 use super::kept::KeptParticles;
 use super::length::{DarkMasses, far_from_separation, linking_length, other_density, volume_of};
 use super::load::load;
+use super::params::Linking;
 use super::picture;
 use super::plan::{ParticleCounts, ReadPlan};
+use super::request::FofRequest;
 use super::run_error::FofRunError;
 use crate::executor::Executor;
 use crate::fof::error::FofError;
@@ -50,15 +51,15 @@ pub struct FofOutcome {
 /// The side of the cube that a particle is in maps, in linking lengths.
 const CUBE: f64 = 0.5;
 
-/// Local: checks whether an input suits `config`, before a particle is read.
+/// Local: checks whether an input suits `request`, before a particle is read.
 ///
 /// # Errors
 /// When [`run_fof`] would refuse it on all ranks.
-pub fn check(about: &ParticleHeader, config: &FofConfig) -> Result<(), FofRunError> {
-    let plan = ReadPlan::new(about, config)?;
-    bound::check(about, config, &plan)?;
-    config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?;
-    if let (LinkingLength::Absolute(length), Some(sides)) = (config.length, plan.sides) {
+pub fn check(about: &ParticleHeader, request: &FofRequest) -> Result<(), FofRunError> {
+    let plan = ReadPlan::new(about, request)?;
+    bound::check(about, request, &plan)?;
+    request.params.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?;
+    if let (Linking::Length(length), Some(sides)) = (request.params.linking, plan.sides) {
         let most = sides.iter().copied().fold(f64::INFINITY, f64::min) / 2.0;
         if length > most {
             return Err(FofError::TooLong { length, most }.into());
@@ -76,31 +77,35 @@ pub fn check(about: &ParticleHeader, config: &FofConfig) -> Result<(), FofRunErr
 /// passed on to the others by the caller ([`Comm::abort`]).
 pub fn run_fof(
     input: &dyn ParticleInput,
-    config: &FofConfig,
+    request: &FofRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<FofOutcome, FofRunError> {
     let observer = executor.observer();
     let about = input.about();
     let SearchInput { plan, particles, ranges, census, rules, warnings } =
-        prepare(input, config, comm, observer)?;
-    let projection = config
-        .with_picture
+        prepare(input, request, comm, observer)?;
+    let projection = request
+        .params
+        .with_projection
         .then(|| picture::project(&particles, census.all, rules.sides, comm))
         .transpose()?;
     let cube = CUBE * rules.linking_length;
-    let kept =
-        config.keep_particles.then(|| KeptParticles::new(&particles, rules.sides, cube, comm)).transpose()?;
+    let kept = request
+        .params
+        .keep_particles
+        .then(|| KeptParticles::new(&particles, rules.sides, cube, comm))
+        .transpose()?;
     let found = find_groups(particles, &rules, comm, executor)?;
-    let notes = plan.notes(about, config);
-    let request = CatalogueRequest { about, notes: &notes, config, rules: &rules, census: &census };
-    let mut catalogue = catalogue(&request, &found, comm, observer)?;
+    let notes = plan.notes(about, request);
+    let facts = SearchFacts { about, notes: &notes, request, rules: &rules, census: &census };
+    let mut catalogue = catalogue(&facts, &found, comm, observer)?;
     let searched =
-        SearchedInput { input, config, plan: &plan, ranges: &ranges, rules: &rules, found: &found };
+        SearchedInput { input, request, plan: &plan, ranges: &ranges, rules: &rules, found: &found };
     bound::add_to(&mut catalogue.tables, &searched, comm, executor)?;
-    let group_ids = config.with_ids.then(|| CataloguePart {
+    let group_ids = request.params.with_group_ids.then(|| CataloguePart {
         attributes: catalogue.attributes.clone(),
-        tables: group_ids_tables(about, &ranges, &found.group_of, Numbering::of_config(config)),
+        tables: group_ids_tables(about, &ranges, &found.group_of, Numbering::of_params(&request.params)),
     });
     Ok(FofOutcome {
         groups: found.groups,
@@ -115,13 +120,13 @@ pub fn run_fof(
 }
 
 /// What a catalogue says of a search.
-pub(crate) struct CatalogueRequest<'a> {
+pub(crate) struct SearchFacts<'a> {
     /// The input.
     pub about: &'a ParticleHeader,
     /// What a user may not expect of it.
     pub notes: &'a [String],
     /// The parameters.
-    pub config: &'a FofConfig,
+    pub request: &'a FofRequest,
     /// The rules that follow from both.
     pub rules: &'a LinkingRules,
     /// The numbers of particles.
@@ -133,19 +138,19 @@ pub(crate) struct CatalogueRequest<'a> {
 /// # Errors
 /// When the number for no group is that of a group, and when another rank fails.
 pub(crate) fn catalogue(
-    request: &CatalogueRequest,
+    facts: &SearchFacts,
     found: &FoundGroups,
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<CataloguePart, FofRunError> {
     let _tables = Stage::begin("tables", 0, comm, observer);
-    let &CatalogueRequest { about, notes, config, rules, census } = request;
-    let ids = Numbering::of_config(config);
+    let &SearchFacts { about, notes, request, rules, census } = facts;
+    let ids = Numbering::of_params(&request.params);
     ids.check(found.groups.n_total)?;
     let attributes = group_attributes(&GroupsProvenance {
         about,
         notes,
-        config,
+        request,
         sides: rules.sides,
         linking_length: rules.linking_length,
         totals: &totals(found, census, comm)?,
@@ -168,13 +173,13 @@ struct SearchInput {
 /// Collective: reads the particles and derives the rules.
 fn prepare(
     input: &dyn ParticleInput,
-    config: &FofConfig,
+    request: &FofRequest,
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<SearchInput, FofRunError> {
     let about = input.about();
-    let plan = ReadPlan::new(about, config)?;
-    bound::check(about, config, &plan)?;
+    let plan = ReadPlan::new(about, request)?;
+    bound::check(about, request, &plan)?;
     let mut loaded = load(input, &plan, comm, observer)?;
     loaded.particles.mass = loaded.particles.mass.unified(comm)?;
     let census = loaded.census(&plan, comm)?;
@@ -183,20 +188,20 @@ fn prepare(
     }
     let masses = DarkMasses::of_particles(&loaded, &plan, comm)?;
     let contradiction = about.cosmology.as_ref().and_then(Cosmology::contradiction);
-    let linking_length = linking_length(about, config, &plan, &census, &masses)?;
+    let linking_length = linking_length(about, request, &plan, &census, &masses)?;
     let volume = volume_of(plan.sides.or(about.sides), &loaded.particles.position, comm)?;
-    let warnings = (plan.notes(about, config).into_iter())
-        .chain(masses.warning(census.dark, config))
+    let warnings = (plan.notes(about, request).into_iter())
+        .chain(masses.warning(census.dark, request))
         .chain(contradiction)
-        .chain(other_density(about, config, &masses))
-        .chain(far_from_separation(config, linking_length, volume, census.linkable))
+        .chain(other_density(about, request, &masses))
+        .chain(far_from_separation(request, linking_length, volume, census.linkable))
         .collect();
     let rules = LinkingRules {
         linking_length,
-        min_size: config.min_size,
+        min_size: request.params.min_size,
         sides: plan.sides,
-        seeds: config.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,
-        allow_duplicate_ids: config.allow_duplicate_ids,
+        seeds: request.params.seed_mass.map(|mass| seed_rule(about, mass)).transpose()?,
+        allow_duplicate_ids: request.params.allow_duplicate_ids,
     };
     Ok(SearchInput { plan, particles: loaded.particles, ranges: loaded.ranges, census, rules, warnings })
 }

@@ -6,13 +6,8 @@
 //!
 //! This file uses neither options nor summaries.
 
-use crate::density::DensitySource;
-use crate::error::RunError;
-use crate::phew::input::{choose_source, is_matter};
-use crate::phew::params::{DensityUnit, FieldChoice};
-use inselberg_io::Snapshot;
+use crate::phew::params::DensityUnit;
 use inselberg_io::catalogue::Attribute;
-use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::persistence::Persistence;
 
 /// A default threshold.
@@ -121,22 +116,4 @@ pub(crate) fn mark_given(attributes: &mut Vec<(String, Attribute)>, [persistence
             None => attributes.insert(last + 1, ((*name).into(), given)),
         }
     }
-}
-
-/// Checks that there are default thresholds for a density of an output with cells.
-///
-/// # Errors
-/// When the rules have none, the output is not cosmological, or the density is not that of matter. As
-/// [`choose_source`].
-pub fn check_on_cells(snapshot: &dyn Snapshot, field: &FieldChoice, rules: Rules) -> Result<(), RunError> {
-    let why = match choose_source(snapshot, field, rules)? {
-        _ if rules == Rules::Ramses => "by RAMSES's rules".into(),
-        _ if !snapshot.header().is_in_mean_densities() => {
-            "where the unit of density is not the mean matter density of a cosmology".into()
-        }
-        source if is_matter(snapshot, source, field) => return Ok(()),
-        DensitySource::Cells(name) => format!("for the field `{name}`, which is not all matter"),
-        DensitySource::Particles(_) | DensitySource::Matter(..) => "for a part of the matter".into(),
-    };
-    Err(RunError::NoDefaultThreshold { why })
 }

@@ -19,9 +19,10 @@ use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::image;
 use crate::phew::member_places::MemberPlaces;
 use crate::phew::min_particles::{MIN_PARTICLES, leave_out_small};
-use crate::phew::params::{PhewConfig, Thresholds};
+use crate::phew::params::Thresholds;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::Peaks;
+use crate::phew::phew_params::PhewParams;
 use crate::phew::selection::Selected;
 use crate::phew::tables::{
     PatchIds, PhewProvenance, attributes, clumps_table, haloes_table, known_properties, particles_table,
@@ -128,37 +129,37 @@ pub struct FoundClumps {
 /// the caller needs them; otherwise the places of members are freed first.
 ///
 /// # Errors
-/// When masses of patches would vanish, particles cannot be read or lack what `config` asks for, and when
+/// When masses of patches would vanish, particles cannot be read or lack what `params` asks for, and when
 /// another rank fails.
 pub fn from_peaks(
     of: &mut impl Segmented,
     source: &Source,
     thresholds: &SearchThresholds,
-    (config, needs_labels): (&PhewConfig, bool),
+    (params, needs_labels): (&PhewParams, bool),
     comm: &Comm,
     executor: &Executor,
 ) -> Result<FoundClumps, RunError> {
-    let (by, observer) = ((config.rules, config.bound.central), executor.observer());
+    let (by, observer) = ((params.rules, params.bound.central), executor.observer());
     let mut structures = Stage::run("hierarchy", of.n_tests(), comm, observer, || {
-        structures(of.peaks(), &thresholds.searched(), config.rules, config.bound.central, comm)
+        structures(of.peaks(), &thresholds.searched(), params.rules, params.bound.central, comm)
     })?;
     let stage = Stage::begin("tables", 0, comm, observer);
-    let ids = match needs_labels || config.needs_patch_ids() || source.counted.is_some() {
+    let ids = match needs_labels || params.needs_patch_ids() || source.counted.is_some() {
         true => PatchIds::new(of.known(), &structures, comm)?,
         false => {
             of.forget_places();
             PatchIds::default()
         }
     };
-    if let (1.., Some(snapshot)) = (config.min_particles, source.snapshot) {
-        leave_out_small(&mut structures, config.min_particles, snapshot, &of.places(), &ids, comm)?;
+    if let (1.., Some(snapshot)) = (params.min_particles, source.snapshot) {
+        leave_out_small(&mut structures, params.min_particles, snapshot, &of.places(), &ids, comm)?;
     }
     let mut catalogue = structure_catalogue(of, &structures, source, &thresholds.searched(), by, comm)?;
-    catalogue.tables.extend(label_tables(of, source, &ids, config, comm)?);
+    catalogue.tables.extend(label_tables(of, source, &ids, params, comm)?);
     image::complete(&catalogue.attributes, catalogue.tables.iter_mut().map(|part| &mut part.table));
     thresholds.lower(&mut catalogue, &mut structures);
     drop(stage);
-    catalogue.attributes.extend(listing_attributes(config));
+    catalogue.attributes.extend(listing_attributes(params));
     if let Some(snapshot) = source.snapshot {
         let (places, test_field) = (of.places(), source.test_field);
         if let Some(selected) = source.counted {
@@ -167,7 +168,7 @@ pub fn from_peaks(
             catalogue.attributes.extend(counts.into_iter().map(|(name, value)| (name.to_string(), value)));
         }
         let input = BoundInput { snapshot, test_field, places, ids: &ids, structures: &structures };
-        bound::add_to(&mut catalogue, &input, &config.bound, comm, executor)?;
+        bound::add_to(&mut catalogue, &input, &params.bound, comm, executor)?;
     }
     Ok(FoundClumps { catalogue, structures, ids })
 }
@@ -225,30 +226,30 @@ pub(super) fn structure_tables(
     Ok(tables)
 }
 
-/// Collective: the clump and halo of every cell and every particle, where `config` asks for them.
+/// Collective: the clump and halo of every cell and every particle, where `params` asks for them.
 fn label_tables(
     of: &impl Segmented,
     source: &Source,
     ids: &PatchIds,
-    config: &PhewConfig,
+    params: &PhewParams,
     comm: &Comm,
 ) -> Result<Vec<PartTable>, RunError> {
     let mut tables = Vec::new();
-    if config.with_cells {
+    if params.with_cells {
         tables.extend(of.cells(ids, comm)?);
     }
-    if let (true, Some(snapshot)) = (config.with_particles, source.snapshot) {
+    if let (true, Some(snapshot)) = (params.with_particles, source.snapshot) {
         tables.push(particles_table(snapshot, &of.places(), ids, comm)?);
     }
     Ok(tables)
 }
 
 /// What a catalogue says of the leaves that took part and of the haloes that are listed; nothing if all are.
-fn listing_attributes(config: &PhewConfig) -> Vec<(String, Attribute)> {
-    let selection = &config.selection;
+fn listing_attributes(params: &PhewParams) -> Vec<(String, Attribute)> {
+    let selection = &params.selection;
     let mut list = Vec::new();
-    if config.min_particles > 0 {
-        list.push((MIN_PARTICLES.to_string(), Attribute::Int(config.min_particles.cast_signed())));
+    if params.min_particles > 0 {
+        list.push((MIN_PARTICLES.to_string(), Attribute::Int(params.min_particles.cast_signed())));
     }
     if !selection.regions.is_empty() {
         list.push(("region".to_string(), Attribute::Text(selection.regions_text())));

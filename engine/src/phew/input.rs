@@ -8,7 +8,8 @@ use crate::partition::{LoadRequest, LocalField, load};
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound::{GasCells, TestField};
 use crate::phew::changed_snapshot::ChangedSnapshot;
-use crate::phew::params::{DensityUnit, FieldChoice, PhewConfig, ThresholdUnits};
+use crate::phew::params::{DensityUnit, FieldChoice, ThresholdUnits};
+use crate::phew::phew_params::{PhewParams, PhewRequest};
 use crate::phew::prominence::DepositedParticles;
 use crate::phew::selection::Selected;
 use crate::phew::test_fields::TestFields;
@@ -54,47 +55,49 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// When thresholds contradict each other or the rules. When the snapshot cannot be read, lacks what
-    /// `config` asks for, or holds values that are not allowed, and when another rank fails.
+    /// `request` asks for, or holds values that are not allowed, and when another rank fails.
     pub fn from_snapshot(
         snapshot: &'a dyn Snapshot,
-        config: &PhewConfig,
+        request: &PhewRequest,
         comm: &Comm,
         executor: &Executor,
     ) -> Result<Self, RunError> {
-        config.check()?;
-        let has_gas = config.bound.needs_members() && GasCells::of_input(snapshot, &config.bound)?.is_some();
+        let PhewRequest { field, params } = request;
+        params.check_search()?;
+        let given = params.thresholds();
+        let has_gas = params.bound.needs_members() && GasCells::of_input(snapshot, &params.bound)?.is_some();
         let needs_particles =
-            config.with_particles || config.min_particles > 0 || config.bound.unbind && !has_gas;
+            params.with_particles || params.min_particles > 0 || params.bound.unbind && !has_gas;
         if needs_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
         }
-        let source = choose_source(snapshot, &config.field, config.rules)?;
-        let deposited = matches!(source, DensitySource::Particles(_)) && config.rules == Rules::Paper;
-        if config.thresholds.significance.is_some() && !deposited {
+        let source = choose_source(snapshot, field, params.rules)?;
+        let deposited = matches!(source, DensitySource::Particles(_)) && params.rules == Rules::Paper;
+        if given.significance.is_some() && !deposited {
             return Err(RunError::SignificanceOfCells { field: source.name().into() });
         }
         let of = match snapshot.header().is_in_mean_densities() {
             true => DensityUnit::MeanMatter,
             false => DensityUnit::Code,
         };
-        let units = ThresholdUnits { density: 1.0, of, mass: mass_unit(snapshot, config.rules, comm)? };
-        let thresholds = SearchThresholds::new(config.thresholds.in_code_units(units));
+        let units = ThresholdUnits { density: 1.0, of, mass: mass_unit(snapshot, params.rules, comm)? };
+        let thresholds = SearchThresholds::new(given.in_code_units(units));
         let mut columns = ExtraColumns::new(snapshot, source);
         if thresholds.are_below_zero() {
             let refused = RunError::NegativeThreshold(thresholds.given().density);
             columns.keep_masses(source).ok_or(refused)?;
         }
         let extra_fields = &columns.names();
-        let (threshold, weights) = (thresholds.searched().density, config.weights);
-        let request = LoadRequest { source, values: config.leaf_values(), threshold, extra_fields, weights };
-        let selected = selected(snapshot, config)?;
+        let (threshold, weights) = (thresholds.searched().density, params.weights);
+        let load = LoadRequest { source, values: params.leaf_values(), threshold, extra_fields, weights };
+        let selected = selected(snapshot, params)?;
         let lifted = source.field().and_then(|field| thresholds.lifted_snapshot(snapshot, field, GIVEN));
         let searched = lifted.as_ref().map_or(snapshot, |lifted| lifted as &dyn Snapshot);
-        let part = load_leaves(searched, selected.as_ref(), &request, comm, executor)?;
+        let part = load_leaves(searched, selected.as_ref(), &load, comm, executor)?;
         let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
         let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
         let densest = comm.all_max(&[densest])?[0];
-        let field = ChosenField::new(snapshot, source, &config.field);
+        let field = ChosenField::new(snapshot, source, field);
         let deposited = deposited.then_some(DepositedParticles {
             snapshot,
             mass: None,
@@ -123,34 +126,36 @@ impl<'a> Input<'a> {
         (*family != PARTICLES).then_some(TestField { name, threshold: self.thresholds.searched().density })
     }
 
-    /// Collective: the mesh that particles refine. Density and saddle thresholds of `config`, and a threshold
-    /// of differences, are in units of its mean density.
+    /// Collective: the mesh that particles refine. Density and saddle thresholds of `request`, and a
+    /// threshold of differences, are in units of its mean density.
     ///
     /// # Errors
     /// When thresholds contradict each other or the rules. As [`grow`], and when another rank fails.
     pub fn from_particles(
         snapshot: &'a ParticleSnapshot,
         mesh: &ParticleMeshConfig,
-        config: &PhewConfig,
+        request: &PhewRequest,
         comm: &Comm,
         executor: &Executor,
     ) -> Result<Self, RunError> {
-        config.check()?;
-        if config.thresholds.density < 0.0 {
-            return Err(RunError::NegativeThreshold(config.thresholds.density));
+        let PhewRequest { field, params } = request;
+        params.check_search()?;
+        let given = params.thresholds();
+        if given.density < 0.0 {
+            return Err(RunError::NegativeThreshold(given.density));
         }
-        let (threshold, weights) = (config.thresholds.density, config.weights);
-        let purpose = MeshUse { threshold, weights, keep_leaves: config.keep_leaves };
+        let (threshold, weights) = (given.density, params.weights);
+        let purpose = MeshUse { threshold, weights, keep_leaves: params.keep_density };
         let grown = grow(snapshot.input(), mesh, purpose, comm, executor)?;
-        let mass = mass_unit(snapshot, config.rules, comm)?;
+        let mass = mass_unit(snapshot, params.rules, comm)?;
         let units = ThresholdUnits { density: grown.mean_density, of: grown.unit, mass };
-        let thresholds = SearchThresholds::new(config.thresholds.in_code_units(units));
-        let (selected, mut part) = (selected(snapshot, config)?, grown.part);
+        let thresholds = SearchThresholds::new(given.in_code_units(units));
+        let (selected, mut part) = (selected(snapshot, params)?, grown.part);
         if let Some(selected) = &selected {
             selected.lower_others(&mut part.field, thresholds.given().density);
         }
-        // For a mesh from particles, all species of the snapshot were deposited.
-        let deposited = (config.rules == Rules::Paper).then_some(DepositedParticles {
+        // Of a mesh from particles all kinds that the snapshot has were deposited.
+        let deposited = (params.rules == Rules::Paper).then_some(DepositedParticles {
             snapshot,
             mass: grown.particle_mass,
             is_deposited: |_| true,
@@ -164,7 +169,7 @@ impl<'a> Input<'a> {
         mesh_attributes.extend(snapshot.assumed_units());
         Ok(Self {
             snapshot,
-            field: ChosenField::of_particle_mesh(&config.field),
+            field: ChosenField::of_particle_mesh(field),
             part,
             columns: ExtraColumns::NONE,
             thresholds,
@@ -180,8 +185,8 @@ impl<'a> Input<'a> {
 }
 
 /// The leaves of a snapshot that take part; `None` if all do.
-fn selected(snapshot: &dyn Snapshot, config: &PhewConfig) -> Result<Option<Selected>, RunError> {
-    let selection = Some(&config.selection).filter(|selection| !selection.is_all());
+fn selected(snapshot: &dyn Snapshot, params: &PhewParams) -> Result<Option<Selected>, RunError> {
+    let selection = Some(&params.selection).filter(|selection| !selection.is_all());
     selection.map(|selection| selection.in_box(snapshot.header())).transpose()
 }
 
@@ -309,6 +314,28 @@ pub(super) fn choose_source<'a>(
     }
 }
 
+/// Checks that there are default thresholds for a density of an output with cells.
+///
+/// # Errors
+/// When the rules have none, the output is not cosmological, or the density is not that of matter. As
+/// [`choose_source`].
+pub fn check_default_thresholds(
+    snapshot: &dyn Snapshot,
+    field: &FieldChoice,
+    rules: Rules,
+) -> Result<(), RunError> {
+    let why = match choose_source(snapshot, field, rules)? {
+        _ if rules == Rules::Ramses => "by RAMSES's rules".into(),
+        _ if !snapshot.header().is_in_mean_densities() => {
+            "where the unit of density is not the mean matter density of a cosmology".into()
+        }
+        source if is_matter(snapshot, source, field) => return Ok(()),
+        DensitySource::Cells(name) => format!("for the field `{name}`, which is not all matter"),
+        DensitySource::Particles(_) | DensitySource::Matter(..) => "for a part of the matter".into(),
+    };
+    Err(RunError::NoDefaultThreshold { why })
+}
+
 /// Names of a density, the best first, without case and separators; `prim_density` is AthenaPK's.
 const DENSITIES: [&str; 5] = ["density", "gasdensity", "primdensity", "rho", "dens"];
 
@@ -327,8 +354,8 @@ fn density_field(snapshot: &dyn Snapshot) -> Option<&str> {
     DENSITIES.into_iter().find_map(named)
 }
 
-/// Whether a density is that of all matter. A gas density is, if there is no other density.
-pub(super) fn is_matter(snapshot: &dyn Snapshot, source: DensitySource, choice: &FieldChoice) -> bool {
+/// Whether a density is that of all matter. A field of gas is, where nothing else can be chosen.
+fn is_matter(snapshot: &dyn Snapshot, source: DensitySource, choice: &FieldChoice) -> bool {
     match source {
         // In runs with gas RAMSES leaves other values in it on refined levels.
         DensitySource::Cells("rho") => !has_gas(snapshot),

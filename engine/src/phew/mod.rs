@@ -58,6 +58,7 @@ pub mod particle_graph;
 pub mod pass;
 pub mod peak_comm;
 pub mod peaks;
+mod phew_params;
 pub mod prominence;
 pub mod recut;
 pub mod region;
@@ -75,3 +76,4 @@ pub mod ties;
 mod to_owners;
 
 pub use inselberg_kernels::phew::Rules;
+pub use phew_params::{PhewParams, PhewRequest};

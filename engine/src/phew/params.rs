@@ -1,11 +1,7 @@
 //! The parameters of a run of PHEW.
 
 pub use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes};
-use crate::density::LeafValues;
-use crate::error::RunError;
 pub use crate::particles::DensityUnit;
-use crate::partition::Weights;
-use crate::phew::selection::Selection;
 use inselberg_io::params::{DensityScale, InputScale, ParamError, assign};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::hierarchy::Cut;
@@ -125,31 +121,6 @@ impl Thresholds {
     }
 }
 
-/// All parameters that decide the results of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PhewConfig {
-    /// The density.
-    pub field: FieldChoice,
-    /// Its thresholds.
-    pub thresholds: Thresholds,
-    /// Paper or RAMSES.
-    pub rules: Rules,
-    /// Also list every leaf cell with its clump and halo.
-    pub with_cells: bool,
-    /// Also list every particle with its clump and halo.
-    pub with_particles: bool,
-    /// The requested properties of bound particles.
-    pub bound: BoundRequest,
-    /// The quantity that is divided evenly among ranks. It never changes a result.
-    pub weights: Weights,
-    /// Which leaves take part.
-    pub selection: Selection,
-    /// Also keep all leaves of a mesh from particles, for maps.
-    pub keep_leaves: bool,
-    /// Clumps of haloes with fewer particles are not listed. 0 needs no particles.
-    pub min_particles: u64,
-}
-
 /// The beginnings of the names of attributes about members of clumps: of unbinding, and of gas.
 pub(crate) const OF_MEMBERS: [&str; 2] = ["unbind_", "gas_"];
 
@@ -177,39 +148,7 @@ pub(crate) fn check_rules(
     Ok(())
 }
 
-impl PhewConfig {
-    /// Checks the thresholds against each other and against the rules.
-    ///
-    /// # Errors
-    /// When the density threshold is negative without a difference or together with properties that need
-    /// masses. When RAMSES's rules are combined with a difference or a significance, or RAMSES's unbinding
-    /// with the rules of the paper.
-    pub fn check(&self) -> Result<(), RunError> {
-        check_rules(self.rules, &self.thresholds, &self.bound)?;
-        let Thresholds { density, persistence, .. } = self.thresholds;
-        match persistence {
-            _ if density.is_nan() || density < LEAST_THRESHOLD => Err(RunError::NegativeThreshold(density)),
-            Persistence::Ratio(_) if density < 0.0 => Err(RunError::NegativeThreshold(density)),
-            _ if density < 0.0 && self.bound.needs_members() => Err(RunError::MassesBelowZero(density)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether tables need the clump of each patch.
-    pub(crate) fn needs_patch_ids(&self) -> bool {
-        self.with_cells || self.with_particles || self.min_particles > 0 || self.bound.needs_members()
-    }
-
-    /// The values that leaves of a snapshot may have.
-    pub fn leaf_values(&self) -> LeafValues {
-        match self.thresholds.persistence {
-            Persistence::Ratio(_) => LeafValues::NotNegative,
-            Persistence::Difference(_) => LeafValues::Any,
-        }
-    }
-}
-
-/// Sets a persistence of one kind from a text. `none` keeps the default. Returns whether the text is valid.
+/// Sets a persistence of one kind from a text. `none` leaves the default. Whether the text suits.
 pub(crate) fn set_persistence(
     slot: &mut Option<Persistence>,
     text: &str,

@@ -11,11 +11,12 @@ use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound;
 use crate::phew::from_peaks::{FoundClumps, Source, from_peaks};
 use crate::phew::hierarchy::Structures;
-pub use crate::phew::input::ChosenField;
 use crate::phew::input::Input;
-use crate::phew::params::{PhewConfig, PotentialChoice, ThresholdUnits};
+pub use crate::phew::input::{ChosenField, check_default_thresholds};
+use crate::phew::params::{PotentialChoice, ThresholdUnits};
 use crate::phew::particle_graph::{SegmentedGraph, graph_attributes};
 use crate::phew::peaks::Peaks;
+use crate::phew::phew_params::{PhewParams, PhewRequest};
 use crate::phew::segmented_leaves::LeafField;
 use crate::projection::RootLeaves;
 use inselberg_comm::Comm;
@@ -56,21 +57,21 @@ pub struct PhewOutcome {
 /// any split of the snapshot into files.
 ///
 /// # Errors
-/// When thresholds contradict each other or the rules. When the input cannot be read, lacks what `config`
+/// When thresholds contradict each other or the rules. When the input cannot be read, lacks what `request`
 /// asks for, or holds values that are not allowed, and when another rank fails. The caller passes an error of
 /// one rank on to the others ([`Comm::abort`]).
 pub fn run(
     snapshot: &dyn Snapshot,
-    config: &PhewConfig,
+    request: &PhewRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
-    bound::check(snapshot, &config.bound)?;
-    let input = Input::from_snapshot(snapshot, config, comm, executor)?;
-    run_on_leaves(input, config, comm, executor)
+    bound::check(snapshot, &request.params.bound)?;
+    let input = Input::from_snapshot(snapshot, request, comm, executor)?;
+    run_on_leaves(input, &request.params, comm, executor)
 }
 
-/// PHEW on the mesh that particles refine. Density and saddle threshold of `config`, and a threshold of
+/// PHEW on the mesh that particles refine. Density and saddle threshold of `request`, and a threshold of
 /// differences, are in units of the mean density of the particles on it. Its field is ignored. The table of
 /// cells lists only cells denser than the threshold.
 ///
@@ -81,26 +82,27 @@ pub fn run(
 pub fn run_on_particles(
     snapshot: &ParticleSnapshot,
     mesh: &ParticleMeshConfig,
-    config: &PhewConfig,
+    request: &PhewRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
-    if config.bound.unbinding() == Some(PotentialChoice::Ramses) {
+    let bound = &request.params.bound;
+    if bound.unbinding() == Some(PotentialChoice::Ramses) {
         return Err(RunError::UnbindingOnParticleMesh);
     }
-    if config.bound.gas {
+    if bound.gas {
         return Err(RunError::GasOnParticleMesh);
     }
-    snapshot.check_velocities(&config.bound)?;
-    bound::check(snapshot, &config.bound)?;
-    let input = Input::from_particles(snapshot, mesh, config, comm, executor)?;
-    run_on_leaves(input, config, comm, executor)
+    snapshot.check_velocities(bound)?;
+    bound::check(snapshot, bound)?;
+    let input = Input::from_particles(snapshot, mesh, request, comm, executor)?;
+    run_on_leaves(input, &request.params, comm, executor)
 }
 
 /// Collective: from a density on leaves to the catalogue.
 fn run_on_leaves(
     mut input: Input,
-    config: &PhewConfig,
+    params: &PhewParams,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
@@ -110,7 +112,7 @@ fn run_on_leaves(
         side: snapshot.header().boxlen,
         origin: snapshot.header().origin,
         threshold: thresholds.searched().density,
-        rules: config.rules,
+        rules: params.rules,
         deposited: input.deposited.as_ref(),
     };
     let columns = &input.columns;
@@ -123,7 +125,7 @@ fn run_on_leaves(
         counted: input.selected.as_ref().filter(|_| snapshot.has_particles()),
         ..Source::of_snapshot(snapshot, made, &input.field.field.name, input.units.mass, of_leaves)
     };
-    let found = from_peaks(&mut segmented, &source, &thresholds, (config, false), comm, executor)?;
+    let found = from_peaks(&mut segmented, &source, &thresholds, (params, false), comm, executor)?;
     let FoundClumps { catalogue, structures, .. } = found;
     let (peaks, balance) = segmented.into_peaks();
     let Input { mut part, field, units, leaves, densest, .. } = input;
@@ -132,55 +134,56 @@ fn run_on_leaves(
     Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })
 }
 
-/// PHEW on the graph of particles and their neighbours. Density and saddle threshold of `config`, and a
+/// PHEW on the graph of particles and their neighbours. Density and saddle threshold of `request`, and a
 /// threshold of differences, are in units of the mean density of matter where the input states it, else of
 /// the particles. Its field is ignored.
 ///
 /// Collective. The catalogue is the same bit for bit for any number of ranks and threads.
 ///
 /// # Errors
-/// As [`run`], and as [`build`](crate::graph::build); when `config` asks for what needs cells.
+/// As [`run`], and as [`build`](crate::graph::build); when `request` asks for what needs cells.
 pub fn run_on_graph(
     snapshot: &ParticleSnapshot,
     graph: &ParticleGraphConfig,
-    config: &PhewConfig,
+    request: &PhewRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
-    check_graph(snapshot, config)?;
-    let threshold = config.thresholds.density;
+    let params = &request.params;
+    check_graph(snapshot, params)?;
+    let threshold = params.thresholds().density;
     let mut segmented =
         SegmentedGraph::new(snapshot, graph, GraphField::Density { threshold }, comm, executor)?;
     segmented.find_prominences(comm, executor)?;
     let units = segmented.units();
-    let thresholds = SearchThresholds::new(config.thresholds.in_code_units(units));
-    let field = ChosenField::of_graph(&config.field);
+    let thresholds = SearchThresholds::new(params.thresholds().in_code_units(units));
+    let field = ChosenField::of_graph(&request.field);
     let (made, densest) = (graph_attributes(snapshot, graph, units.density), segmented.greatest);
     let source = Source::of_snapshot(snapshot, made, &field.field.name, units.mass, (segmented.n, densest));
-    let found = from_peaks(&mut segmented, &source, &thresholds, (config, false), comm, executor)?;
+    let found = from_peaks(&mut segmented, &source, &thresholds, (params, false), comm, executor)?;
     let FoundClumps { catalogue, structures, .. } = found;
     let (peaks, balance) = segmented.into_peaks();
     let purpose = MeshUse { keep_leaves: true, threshold, ..MeshUse::default() };
-    let mesh = config.keep_leaves.then(|| grow(snapshot.input(), &graph.mesh, purpose, comm, executor));
+    let mesh = params.keep_density.then(|| grow(snapshot.input(), &graph.mesh, purpose, comm, executor));
     let (part, leaves) = mesh.transpose()?.map(|mesh| (mesh.part, mesh.leaves)).unzip();
     let leaves = leaves.flatten();
     Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })
 }
 
 /// Local: checks what a graph cannot do, before anything is read.
-fn check_graph(snapshot: &ParticleSnapshot, config: &PhewConfig) -> Result<(), RunError> {
-    config.check()?;
+fn check_graph(snapshot: &ParticleSnapshot, params: &PhewParams) -> Result<(), RunError> {
+    params.check_search()?;
     let needs = |what: &'static str| Err(ParticleGraphError::NeedsCells { what }.into());
     match () {
-        () if config.rules == Rules::Ramses => return needs("a run by RAMSES's rules"),
-        () if config.with_cells => return needs("the table of cells"),
-        () if config.bound.unbinding() == Some(PotentialChoice::Ramses) => {
+        () if params.rules == Rules::Ramses => return needs("a run by RAMSES's rules"),
+        () if params.with_cells => return needs("the table of cells"),
+        () if params.bound.unbinding() == Some(PotentialChoice::Ramses) => {
             return needs("RAMSES's unbinding");
         }
-        () if config.bound.gas => return needs("properties of gas"),
-        () if !config.selection.is_all() => return needs("a region or a range of levels"),
+        () if params.bound.gas => return needs("properties of gas"),
+        () if !params.selection.is_all() => return needs("a region or a range of levels"),
         () => {}
     }
-    snapshot.check_velocities(&config.bound)?;
-    bound::check(snapshot, &config.bound)
+    snapshot.check_velocities(&params.bound)?;
+    bound::check(snapshot, &params.bound)
 }

@@ -3,9 +3,10 @@
 use crate::changes::Script;
 use crate::ramses::Swapped;
 use inselberg::executor::Executor;
-use inselberg::phew::params::{FieldChoice, PhewConfig, Thresholds};
+use inselberg::phew::params::{FieldChoice, Thresholds};
 use inselberg::phew::run::run;
-use inselberg::{Catalogue, Comm, Persistence, Rules, Weights};
+use inselberg::phew::{PhewParams, PhewRequest};
+use inselberg::{Catalogue, Comm, Persistence, Rules};
 
 const KINDS: [&str; 4] = ["amr", "hydro", "grav", "part"];
 
@@ -21,24 +22,19 @@ pub fn target(bytes: &[u8]) {
         "part" => FieldChoice::CicRamses,
         _ => FieldChoice::Auto,
     };
-    let config = PhewConfig {
+    let config = PhewRequest {
         field,
-        thresholds: Thresholds {
+        params: PhewParams::from(Thresholds {
             density: 2.0,
             persistence: Persistence::Ratio(1.1),
             significance: None,
             saddle: Some(8.0),
             mass: 0.0,
             min_cells: 0,
-        },
-        rules: if how & 8 == 0 { Rules::Paper } else { Rules::Ramses },
-        with_cells: true,
-        with_particles: how & 16 != 0,
-        bound: Default::default(),
-        weights: Weights::default(),
-        selection: Default::default(),
-        keep_leaves: false,
-        min_particles: 0,
+        })
+        .rules(if how & 8 == 0 { Rules::Paper } else { Rules::Ramses })
+        .with_cells(true)
+        .with_particles(how & 16 != 0),
     };
     let comm = Comm::solo();
     let done = || {

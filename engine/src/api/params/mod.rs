@@ -2,7 +2,8 @@
 //!
 //! | struct | declared in |
 //! |---|---|
-//! | [`PhewParams`], [`FofParams`], [`TreeParams`] | `phew`, `fof`, `trees` |
+//! | [`PhewParams`], [`FofParams`] | with their algorithms: `phew`, `fof` |
+//! | [`TreeParams`] | `trees` |
 //! | [`LinkingTypes`], [`ParticleMeshParams`], [`ParticleGraphParams`] | `particles` |
 //! | [`BoundRequest`](crate::BoundRequest), [`VoidParams`](crate::VoidParams) | `bound`, `voids` |
 //! | [`NewThresholds`], [`NewVoidThresholds`] | where trees are cut: `phew`, `voids` |
@@ -12,18 +13,16 @@
 //! Fortran, Python and docs/parameters.md then have it. Rules between parameters stand in `check` of their
 //! struct.
 
-mod fof;
 mod particles;
-mod phew;
 mod trees;
 
+pub use crate::fof::{FofParams, Linking};
+pub use crate::phew::PhewParams;
 pub use crate::phew::recut::NewThresholds;
 pub use crate::voids::NewVoidThresholds;
-pub use fof::{FofParams, Linking};
 pub use inselberg_io::FieldDefaults;
 pub use inselberg_io::params::{Measure, ParamError, ParamKind, Parameter, Params, Topic};
 pub use particles::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
-pub use phew::PhewParams;
 pub use trees::TreeParams;
 
 use crate::error::{Error, ErrorKind};

@@ -3,7 +3,7 @@
 
 use super::FofParams;
 use crate::error::{Error, ErrorKind};
-use crate::fof::FofConfig;
+use crate::fof::FofRequest;
 use crate::graph::{GraphDensity, ParticleGraphConfig};
 use crate::particle_mesh::ParticleMeshConfig;
 use inselberg_io::params;
@@ -50,15 +50,15 @@ impl LinkingTypes {
         self.attaching.clone().unwrap_or_else(by_default)
     }
 
-    /// The configuration of a search with these types, for checks before a run.
+    /// What a search with these types is asked for, for checks before a run.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for a type that does not exist, or that links and is attached.
     #[doc(hidden)]
-    pub fn config(&self, params: &FofParams) -> Result<FofConfig, Error> {
+    pub fn request(&self, params: &FofParams) -> Result<FofRequest, Error> {
         let (linking, attaching) = (kinds(&self.linking)?, kinds(&self.attached())?);
         self.check()?;
-        Ok(FofConfig { linking, attaching, side: self.side, open: self.is_open, ..params.config() })
+        Ok(FofRequest { params: params.clone(), linking, attaching, side: self.side, open: self.is_open })
     }
 
     /// Checks each parameter, and that no type both links and is attached.

@@ -13,8 +13,8 @@ use crate::bound::{
     SphereDensities, Surroundings, UnbindMethod, Unbinder, gravity, sphere_columns,
 };
 use crate::executor::Executor;
-use crate::fof::config::FofConfig;
 use crate::fof::plan::ReadPlan;
+use crate::fof::request::FofRequest;
 use crate::fof::run_error::FofRunError;
 use crate::fof::tables::Numbering;
 use crate::fof::types::{FoundGroups, Groups, LinkingRules};
@@ -32,7 +32,7 @@ pub struct SearchedInput<'a> {
     /// The input.
     pub input: &'a dyn ParticleInput,
     /// The parameters.
-    pub config: &'a FofConfig,
+    pub request: &'a FofRequest,
     /// What was read.
     pub plan: &'a ReadPlan,
     /// The rows that this rank read, in the order of the group of each particle.
@@ -47,25 +47,25 @@ pub struct SearchedInput<'a> {
 ///
 /// # Errors
 /// When it has not.
-pub fn check(about: &ParticleHeader, config: &FofConfig, plan: &ReadPlan) -> Result<(), FofRunError> {
-    if config.bound.gas {
+pub fn check(about: &ParticleHeader, request: &FofRequest, plan: &ReadPlan) -> Result<(), FofRunError> {
+    if request.params.bound.gas {
         return Err(FofRunError::GasOfGroups);
     }
-    if !config.has_properties() {
+    if !request.params.has_properties() {
         return Ok(());
     }
     space::check(plan.sides)?;
     units(about)?;
-    if config.bound.unbinding() == Some(PotentialChoice::Ramses) {
+    if request.params.bound.unbinding() == Some(PotentialChoice::Ramses) {
         return Err(FofRunError::PotentialOfRamses);
     }
-    if config.bound.unbind {
+    if request.params.bound.unbind {
         let species = plan.taken.species(about);
         if let Some(without) = species.into_iter().find(|s| s.n > 0 && !s.has_velocities) {
             return Err(FofRunError::NoVelocities { name: without.name.clone() });
         }
     }
-    if config.bound.properties.has_spheres() {
+    if request.params.bound.properties.has_spheres() {
         cosmology(about)?;
         let with_particles: Vec<&Species> = about.species.iter().filter(|s| s.n > 0).collect();
         mass_of_all(&with_particles, true)?;
@@ -93,13 +93,13 @@ pub fn add_to(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<(), FofRunError> {
-    let SearchedInput { input, config, .. } = *of;
-    if !config.has_properties() {
+    let SearchedInput { input, request, .. } = *of;
+    if !request.params.has_properties() {
         return Ok(());
     }
     let about = input.about();
     let gravity = gravity(units(about)?, about.cosmology.as_ref());
-    let densities = match config.bound.properties.has_spheres() {
+    let densities = match request.params.bound.properties.has_spheres() {
         true => {
             let has_weights = about.species.iter().any(|species| species.has_weights);
             Some(SphereDensities::new(units(about)?, cosmology(about)?, has_weights))
@@ -112,7 +112,7 @@ pub fn add_to(
     let groups = tables.iter_mut().find(|part| part.table.name == "Groups");
     let groups = &mut groups.expect("a catalogue of groups has their table").table;
     let physics = GroupPhysics { gravity, densities };
-    let members = match config.bound.unbinding() {
+    let members = match request.params.bound.unbinding() {
         Some(_) => physics.unbind(groups, particles, of, comm, executor)?,
         None => {
             physics.add_spheres(groups, particles, of, comm, executor)?;
@@ -140,25 +140,25 @@ impl GroupPhysics {
         comm: &Comm,
         executor: &Executor,
     ) -> Result<Option<PartTable>, FofRunError> {
-        let request = of.config.bound;
-        let columns = BoundColumn::chosen(request.properties);
-        let method = UnbindMethod::by_energies(&request);
+        let bound = of.request.params.bound;
+        let columns = BoundColumn::chosen(bound.properties);
+        let method = UnbindMethod::by_energies(&bound);
         let rows = rows_of(&of.found.groups);
         let unbinder = Unbinder {
             space: particles.space,
             gravity: self.gravity,
             method: method.expect("groups are unbound by energies"),
-            central: request.central,
+            central: bound.central,
             shell_centre: ShellCentre::ShrinkingSphere,
             columns: &columns,
-            allow_duplicate_ids: of.config.allow_duplicate_ids,
-            spanning: request.spanning,
+            allow_duplicate_ids: of.request.params.allow_duplicate_ids,
+            spanning: bound.spanning,
         };
-        let (densities, with_members) = (self.densities, request.with_members);
+        let (densities, with_members) = (self.densities, bound.with_members);
         let task = BoundTask { unbinder, densities, rows: &rows, with_members };
         let found = task.run(particles.candidates, comm, executor)?;
         found.add_to_groups(groups, &rows.clumps);
-        let ids = Numbering::of_config(of.config);
+        let ids = Numbering::of_params(&of.request.params);
         let number = |group| ids.id(group).cast_unsigned();
         Ok(found.members(&MemberNames { owner: "group", number: &number }))
     }
@@ -183,7 +183,7 @@ impl GroupPhysics {
             .map(|(centre, mass)| SphereCentre { centre: *centre, mass: *mass })
             .collect();
         let surroundings = Surroundings::new(candidates.all, candidates.leaves, &space);
-        let found = surroundings.spheres(&centres, densities, &of.config.bound.spanning, comm)?;
+        let found = surroundings.spheres(&centres, densities, &of.request.params.bound.spanning, comm)?;
         table.columns.extend(sphere_columns(&found, "its centre of mass"));
         Ok(())
     }

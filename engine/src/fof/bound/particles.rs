@@ -79,7 +79,7 @@ fn rows_to_read(of: &SearchedInput, with_all: bool, comm: &Comm) -> Vec<RowsToRe
 /// Local: reads the rows of a range, checked and brought into the box as for the search.
 fn columns(of: &SearchedInput, rows: &RowsToRead, observer: &dyn Observer) -> ReadResult<Columns> {
     let (input, range) = (of.input, &rows.range);
-    let has_velocities = of.config.bound.unbind && rows.first_label.is_some();
+    let has_velocities = of.request.params.bound.unbind && rows.first_label.is_some();
     let mut columns = Columns {
         position: Positions::with_capacity(of.plan.taken.is_double, 0),
         mass: Some(Vec::new()),
@@ -131,7 +131,8 @@ impl ParticleRows<'_> {
 
     /// Those in a group; none where nothing is unbound.
     fn in_groups(&self, group_of: &GroupIds) -> impl ParallelIterator<Item = ClumpParticle> {
-        let softening = self.of.config.softening(self.of.input.about(), self.of.rules.linking_length);
+        let softening =
+            self.of.request.params.softening_of(self.of.input.about(), self.of.rules.linking_length);
         let particle = move |i: usize| {
             let velocity = self.columns.velocity.as_ref()?;
             let group = group_of.get(self.rows.first_label? + i);

@@ -1,6 +1,6 @@
 //! The table of groups, with the columns of SWIFT first, and the tables of the group of each particle.
 
-use crate::fof::config::FofConfig;
+use crate::fof::params::FofParams;
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::{GroupIds, Groups};
 use crate::particles::RowRange;
@@ -33,8 +33,8 @@ impl Numbering {
     }
 
     /// As the parameters say.
-    pub fn of_config(config: &FofConfig) -> Self {
-        Self { default: config.id_default, offset: config.id_offset }
+    pub fn of_params(params: &FofParams) -> Self {
+        Self { default: params.id_of_none, offset: params.first_id }
     }
 
     /// The number in files of group `number`, which counts from 1; 0 is no group.

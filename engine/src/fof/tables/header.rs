@@ -1,6 +1,7 @@
 //! The attributes of a catalogue of groups.
 
-use crate::fof::config::{FofConfig, LinkingLength};
+use crate::fof::params::Linking;
+use crate::fof::request::FofRequest;
 use crate::tables::ASSUMED_UNITS;
 use crate::tables::{AttributeList, input_notes};
 use inselberg_io::catalogue::Attribute;
@@ -16,7 +17,7 @@ pub struct GroupsProvenance<'a> {
     /// What a user may not expect of the input.
     pub notes: &'a [String],
     /// The parameters.
-    pub config: &'a FofConfig,
+    pub request: &'a FofRequest,
     /// The sides of the periodic box.
     pub sides: Option<[f64; 3]>,
     /// The linking length.
@@ -61,23 +62,23 @@ pub fn group_attributes(of: &GroupsProvenance) -> Vec<(String, Attribute)> {
 }
 
 fn parameters(list: &mut AttributeList, of: &GroupsProvenance) {
-    let config = of.config;
+    let request = of.request;
     list.real("linking_length", of.linking_length);
-    let (absolute, ratio) = match config.length {
-        LinkingLength::Absolute(length) => (length, None),
-        LinkingLength::Ratio(ratio) => (-1.0, Some(ratio)),
+    let (absolute, ratio) = match request.params.linking {
+        Linking::Length(length) => (length, None),
+        Linking::Ratio(ratio) => (-1.0, Some(ratio)),
     };
     list.real("absolute_linking_length", absolute);
     if let Some(ratio) = ratio {
         list.real("linking_length_ratio", ratio);
     }
-    list.int("min_group_size", config.min_size as i64);
-    list.text("linking_types", &kinds(&config.linking));
-    list.text("attaching_types", &kinds(&config.attaching));
-    list.int("group_id_default", config.id_default as i64);
-    list.int("group_id_offset", config.id_offset as i64);
-    list.int("seed_black_holes_enabled", config.seed_mass.is_some().into());
-    if let Some(mass) = config.seed_mass {
+    list.int("min_group_size", request.params.min_size as i64);
+    list.text("linking_types", &kinds(&request.linking));
+    list.text("attaching_types", &kinds(&request.attaching));
+    list.int("group_id_default", request.params.id_of_none as i64);
+    list.int("group_id_offset", request.params.first_id as i64);
+    list.int("seed_black_holes_enabled", request.params.seed_mass.is_some().into());
+    if let Some(mass) = request.params.seed_mass {
         list.real("black_hole_seed_halo_mass_Msun", mass);
     }
     unbinding(list, of);
@@ -85,10 +86,10 @@ fn parameters(list: &mut AttributeList, of: &GroupsProvenance) {
 
 /// How potentials of groups were computed, where they were.
 fn unbinding(list: &mut AttributeList, of: &GroupsProvenance) {
-    let Some(potential) = of.config.bound.unbinding() else { return };
+    let Some(potential) = of.request.params.bound.unbinding() else { return };
     list.text("potential", potential.name());
-    let lengths = of.config.softening(of.about, of.linking_length);
-    let takes_part = |kind: &usize| of.config.linking[*kind] || of.config.attaching[*kind];
+    let lengths = of.request.params.softening_of(of.about, of.linking_length);
+    let takes_part = |kind: &usize| of.request.linking[*kind] || of.request.attaching[*kind];
     let of_kind = |kind: usize| format!("{}={} ({})", KIND_NAMES[kind], lengths[kind].0, lengths[kind].1);
     list.text("softening", &(0..N_KINDS).filter(takes_part).map(of_kind).collect::<Vec<_>>().join(", "));
 }

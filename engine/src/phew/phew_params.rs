@@ -1,10 +1,14 @@
 //! What PHEW takes.
 
 use crate::bound::{BoundRequest, PropertyChoice};
+use crate::density::LeafValues;
+use crate::error::RunError;
 use crate::partition::Weights;
 use crate::phew::Rules;
 use crate::phew::defaults::{self, ThresholdInForce, ThresholdsInForce};
-use crate::phew::params::{DensityUnit, FieldChoice, PhewConfig, Thresholds, check_rules, set_persistence};
+use crate::phew::params::{
+    DensityUnit, FieldChoice, LEAST_THRESHOLD, Thresholds, check_rules, set_persistence,
+};
 use crate::phew::selection::Selection;
 use inselberg_io::params;
 use inselberg_io::params::{ParamError, Params, check_ranges};
@@ -264,23 +268,9 @@ impl PhewParams {
         self.get("density_threshold").is_some()
     }
 
-    /// For an output on disk.
-    pub(crate) fn config(&self, field: FieldChoice) -> PhewConfig {
-        PhewConfig {
-            field,
-            thresholds: self.thresholds(),
-            rules: self.rules,
-            with_cells: self.with_cells,
-            with_particles: self.with_particles,
-            bound: self.bound,
-            weights: self.weights,
-            selection: self.selection.clone(),
-            keep_leaves: self.keep_density,
-            min_particles: self.min_particles,
-        }
-    }
-
-    pub(crate) fn thresholds(&self) -> Thresholds {
+    /// The thresholds in force, in the units in which they were given.
+    #[doc(hidden)]
+    pub fn thresholds(&self) -> Thresholds {
         let ThresholdsInForce { density, persistence, saddle, .. } = self.in_force(DensityUnit::Code);
         Thresholds {
             density: density.value,
@@ -290,5 +280,64 @@ impl PhewParams {
             mass: self.mass,
             min_cells: self.min_cells,
         }
+    }
+}
+
+/// With these thresholds and no defaults.
+impl From<Thresholds> for PhewParams {
+    fn from(of: Thresholds) -> Self {
+        let Thresholds { density, persistence, significance, saddle, mass, min_cells } = of;
+        let (density, persistence) = (Some(density), Some(persistence));
+        Self { density, persistence, significance, saddle, mass, min_cells, ..Self::default() }
+    }
+}
+
+impl PhewParams {
+    /// Checks what a search refuses: thresholds against each other and against the rules.
+    ///
+    /// # Errors
+    /// When the density threshold is negative without a difference or beside what needs masses, RAMSES's
+    /// rules meet a persistence that is no ratio or a significance, or its unbinding meets the rules of the
+    /// paper.
+    pub(crate) fn check_search(&self) -> Result<(), RunError> {
+        let thresholds = self.thresholds();
+        check_rules(self.rules, &thresholds, &self.bound)?;
+        let Thresholds { density, persistence, .. } = thresholds;
+        match persistence {
+            _ if density.is_nan() || density < LEAST_THRESHOLD => Err(RunError::NegativeThreshold(density)),
+            Persistence::Ratio(_) if density < 0.0 => Err(RunError::NegativeThreshold(density)),
+            _ if density < 0.0 && self.bound.needs_members() => Err(RunError::MassesBelowZero(density)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether tables need the clump of each patch.
+    pub(crate) fn needs_patch_ids(&self) -> bool {
+        self.with_cells || self.with_particles || self.min_particles > 0 || self.bound.needs_members()
+    }
+
+    /// The values that leaves of a snapshot may have.
+    pub(crate) fn leaf_values(&self) -> LeafValues {
+        match self.thresholds().persistence {
+            Persistence::Ratio(_) => LeafValues::NotNegative,
+            Persistence::Difference(_) => LeafValues::Any,
+        }
+    }
+}
+
+/// A field and the parameters of its search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhewRequest {
+    /// The density.
+    pub field: FieldChoice,
+    /// The parameters.
+    pub params: PhewParams,
+}
+
+impl PhewRequest {
+    /// The same field with changed parameters.
+    #[must_use]
+    pub fn with(self, change: impl FnOnce(PhewParams) -> PhewParams) -> Self {
+        Self { params: change(self.params), ..self }
     }
 }

@@ -1,10 +1,10 @@
 //! What friends-of-friends takes.
 
 use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, allows_duplicates};
-use crate::fof::{FofConfig, LinkingLength};
 use inselberg_io::catalogue::units::SOLAR_MASS;
 use inselberg_io::params;
 use inselberg_io::params::{ParamError, check_ranges};
+use inselberg_io::particles::{N_KINDS, ParticleHeader};
 
 /// The linking length of friends-of-friends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -189,23 +189,22 @@ impl FofParams {
         }
     }
 
-    /// The configuration of a search among dark matter.
-    pub(crate) fn config(&self) -> FofConfig {
-        let length = match self.linking {
-            Linking::Length(length) => LinkingLength::Absolute(length),
-            Linking::Ratio(ratio) => LinkingLength::Ratio(ratio),
-        };
-        FofConfig {
-            seed_mass: self.seed_mass,
-            id_default: self.id_of_none,
-            id_offset: self.first_id,
-            allow_duplicate_ids: self.allow_duplicate_ids,
-            with_picture: self.with_projection,
-            keep_particles: self.keep_particles,
-            with_ids: self.with_group_ids,
-            bound: self.bound,
-            softening: self.softening,
-            ..FofConfig::of_dark_matter(length, self.min_size)
-        }
+    /// Whether anything is found out about groups that the search does not find.
+    pub(crate) fn has_properties(&self) -> bool {
+        self.bound.unbind || self.bound.properties.has_spheres()
+    }
+
+    /// The softening length of each kind, and where it comes from: the given one, that of the input, or a
+    /// fifth of the linking length. For the usual ratio of 0.2 the last is a 25th of the mean separation.
+    pub(crate) fn softening_of(
+        &self,
+        about: &ParticleHeader,
+        linking_length: f64,
+    ) -> [(f64, &'static str); N_KINDS] {
+        about.softening.map(|of_input| match (self.softening, of_input) {
+            (Some(length), _) => (length, "given"),
+            (None, Some(length)) => (length, "input"),
+            (None, None) => (linking_length / 5.0, "linking length / 5"),
+        })
     }
 }
