@@ -112,8 +112,8 @@ typedef struct inselberg inselberg;
 // the history, all ranks 16 bytes per dark matter or star member of the last output.
 typedef struct inselberg_tree inselberg_tree;
 
-// A function of the caller that hears of the progress of calls: stage, what is done, and the whole of it.
-// Another result than 0 ends the call. May be NULL.
+// A function of the caller that gets the progress of calls: the stage, the work done, and all work of the
+// stage. A result other than 0 ends the call. May be NULL.
 typedef int32_t (*inselberg_progress)(void *user, const char *stage, uint64_t done, uint64_t work);
 
 // A function of the caller that gets one line about a result that is right but may surprise. May be NULL.
@@ -162,8 +162,8 @@ typedef struct {
 // Numbers in the caller's memory, aligned or not, which the library reads. Fields that are not set must be
 // 0.
 //
-// Several columns of one name are read one after the other, as if they were one: one per level of the mesh,
-// say.
+// Several columns of one name are read one after the other, as if they were one. There may be one per level
+// of the mesh, for example.
 typedef struct {
   // What the numbers are: "density", "position", ... Each function lists its names.
   const char *name;
@@ -260,7 +260,7 @@ extern "C" {
 const char *inselberg_version(void);
 
 // Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of size
-// bytes; cuts it off where the buffer is too short. Returns the length of the whole message.
+// bytes; a message that is too long is cut. Returns the length of the whole message.
 size_t inselberg_message(char *buffer, size_t size);
 
 // Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The
@@ -275,17 +275,17 @@ int32_t inselberg_open_serial_abi(int32_t abi, int32_t threads, inselberg **hand
 // After MPI_Finalize the communicator is not freed, and the code is INSELBERG_COMMUNICATION.
 int32_t inselberg_free(inselberg **handle);
 
-// Names a function that is called when a stage begins and now and then within it, from any thread, with
-// user. When it returns another number than 0, the call ends on all ranks with INSELBERG_CANCELLED. It
-// must not use the handle. NULL: none.
+// Sets a function that is called with user, from any thread, when a stage begins and now and then within
+// it. If it returns a number other than 0, the call ends on all ranks with INSELBERG_CANCELLED. It must not
+// use the handle. NULL: none.
 int32_t inselberg_on_progress(const inselberg *handle, inselberg_progress function, void *user);
 
-// Names a function that hears warnings, one line each, with user: a call that finds something makes them
-// before it returns, on all ranks the same, from the calling thread. Leaves that do not fill the box are an
-// example. It must not use the handle. NULL: none.
+// Sets a function that is called with each warning, one line of text, and user. An example of a warning:
+// leaves do not fill the box. Warnings come from the calling thread before a call returns, and are the same
+// on all ranks. The function must not use the handle. NULL: none.
 int32_t inselberg_on_warning(const inselberg *handle, inselberg_warning function, void *user);
 
-// Sets an option of the next calls. All ranks set the same. Keys and values are texts. The keys are those of
+// Sets an option of the next calls, the same on all ranks. Keys and values are texts. The keys are those of
 // docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types
 // are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
 // both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
@@ -301,8 +301,8 @@ int32_t inselberg_set_box(const inselberg *handle, const inselberg_box *of);
 //   split      mask: bit c is set where cell c is split into an oct of the next level
 //
 // Cell c of an oct is at 2 * position + (c & 1, c >> 1 & 1, c >> 2 & 1). Values and labels of octs have
-// eight parts in the order of c. Over all ranks, octs are those of a whole octree, and none is given twice.
-// The cells stay until others come.
+// eight parts in the order of c. The octs of all ranks make up a whole octree, and none is given twice. The
+// cells are used until others are set.
 int32_t inselberg_set_octs(const inselberg *handle, const inselberg_column *columns, int64_t n);
 
 // Collective: the cells of this rank as leaves, in any order. Columns, all needed:
@@ -352,12 +352,12 @@ int32_t inselberg_table_column(const inselberg *handle, const char *table, int64
 // format: .csv, or .hdf5 where the library is built with HDF5. All ranks name the same file.
 int32_t inselberg_write(const inselberg *handle, const char *path);
 
-// Collective: an empty merger tree, by the options tree_gap, tree_tracers and tree_orphans that are set now.
-// Several trees of a handle may grow side by side.
+// Collective: an empty merger tree, with the options tree_gap, tree_tracers and tree_orphans as they are set
+// now. Several trees of a handle may grow side by side.
 int32_t inselberg_tree_begin(const inselberg *handle, inselberg_tree **tree);
 
 // Collective: adds an output to a tree, whose objects the program has found itself. It is later than the
-// outputs so far: number, 0 or more, and time and scale factor of the box tell that. All ranks state the
+// outputs so far, by its number (0 or more) and by time and scale factor of the box. All ranks give the
 // same number and box. Each object is on one rank, with all its members. Columns per object:
 //
 //   id             identifier, below 2^40; needed. Catalogues of clumps and groups have such

@@ -10,8 +10,8 @@
 //! 2. [`Densest`] takes the maximum of the 27 places around each place, in single precision. If that does not
 //!    distinguish two cells, [`break_tie`] compares the densities themselves.
 //! 3. A block has no finer cells. So the finer cells *raise* the pointers of adjacent coarser cells
-//!    ([`super::raise`]). If the coarser cell belongs to this call and has ascended already, they do so at once.
-//!    Otherwise the pair is returned, and raised when all cells have ascended.
+//!    ([`super::raise`]). If the coarser cell belongs to this call and has ascended already, they do so at
+//!    once. Otherwise the pair is returned, and raised when all cells have ascended.
 
 use super::Rules;
 use super::block::{Block, LEN, PLACE, around};

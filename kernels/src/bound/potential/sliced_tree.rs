@@ -2,8 +2,8 @@
 //!
 //! 1. Points move so that no group is in two slices ([`group_cuts`](super::group_cuts)).
 //! 2. Each slice has the nodes below its roots, and all have the nodes above them
-//!    ([`slice_roots`](super::slice_roots)). The cubes follow from the keys, and the moments from the children
-//!    of each node. So the nodes are those of the whole tree.
+//!    ([`slice_roots`](super::slice_roots)). The cubes follow from the keys, and the moments from the
+//!    children of each node. So the nodes are those of the whole tree.
 //! 3. Each slice gets from the others the nodes and points that its groups open
 //!    ([`essential_tree`](super::essential_tree)). So a walk of a group meets the nodes and points of the
 //!    whole tree, in the same order.
