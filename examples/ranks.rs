@@ -1,12 +1,12 @@
 //! PHEW over ranks: four threads, each with every fourth cell, as a host program may divide them.
 
-use inselberg::{Cells, Comm, CommBuilder, Engine, Error, Geometry, PhewParams};
+use inselberg::{Cells, Engine, Error, Geometry, PhewParams, RankBuilder};
 
 const N_RANKS: usize = 4;
 
 fn main() -> Result<(), Error> {
     std::thread::scope(|scope| {
-        let ranks = Comm::threads(N_RANKS).into_iter().enumerate();
+        let ranks = RankBuilder::threads(N_RANKS).into_iter().enumerate();
         let threads: Vec<_> =
             ranks.map(|(number, rank)| scope.spawn(move || one_rank(number, rank))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
 }
 
 /// The work of one rank. All ranks make the same calls in the same order.
-fn one_rank(number: usize, rank: CommBuilder) -> Result<(), Error> {
+fn one_rank(number: usize, rank: RankBuilder) -> Result<(), Error> {
     let own = (0..16_u32.pow(3)).skip(number).step_by(N_RANKS);
     let positions: Vec<[u32; 3]> = own.map(|i| [i % 16, i / 16 % 16, i / 256]).collect();
     let wave = |x: u32| 1.0 + (std::f64::consts::TAU * f64::from(x) / 8.0).sin();

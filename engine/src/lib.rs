@@ -27,7 +27,7 @@
 //! ```
 //!
 //! The next step of a simulation has other densities on the same cells, and its mesh is kept. Other
-//! thresholds need no run at all:
+//! thresholds need no run at all ([`recut`] does the same for a stored catalogue):
 //!
 //! ```
 //! # use inselberg::{Cells, Engine, Geometry, Persistence, PhewParams};
@@ -47,10 +47,10 @@
 //! Several ranks, here as threads. Each has the cells that it owns, and all make the same calls:
 //!
 //! ```
-//! use inselberg::{Cells, Comm, Engine, Error, Geometry, PhewParams};
+//! use inselberg::{Cells, Engine, Error, Geometry, PhewParams, RankBuilder};
 //!
 //! std::thread::scope(|scope| {
-//!     let ranks = Comm::threads(2).into_iter().zip(0_u32..);
+//!     let ranks = RankBuilder::threads(2).into_iter().zip(0_u32..);
 //!     let threads: Vec<_> = ranks
 //!         .map(|(rank, number)| {
 //!             scope.spawn(move || -> Result<(usize, bool), Error> {
@@ -154,6 +154,8 @@ pub use api::params::{
     ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, Topic, TreeParams,
 };
 pub use api::particles::ParticleColumns;
+pub use api::rank_builder::RankBuilder;
+pub use api::stored::{is_void_catalogue, read_catalogue, recut, recut_voids, write_catalogue};
 pub use api::tree_objects::{TreeColumns, TreeObject};
 pub use api::trees::MergerTree;
 pub use api::voids::Voids;
@@ -165,7 +167,6 @@ pub use error::{Error, ErrorKind};
 pub use fof::Groups;
 #[cfg(feature = "mpi")]
 pub use inselberg_comm::HostComm;
-pub use inselberg_comm::{Comm, CommBuilder};
 pub use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 pub use inselberg_io::particles::{BlockOrder, InputDefaults};
 pub use inselberg_io::{Cosmology, ExtraCosmology, Units};

@@ -15,7 +15,7 @@ pub fn guest_of(handle: i32) -> Result<EngineBuilder, Error> {
     // guest only where its own MPI library runs. Calls come from one thread at a time; the Python half
     // refuses levels below SERIALIZED, and after `MPI_Finalize` it makes none.
     let host = unsafe { inselberg::HostComm::from_fortran(handle) };
-    Ok(inselberg::Engine::builder().rank(inselberg::Comm::guest(host).recover_timeout(PATIENCE)))
+    Ok(inselberg::Engine::builder().rank(inselberg::RankBuilder::guest(host).recover_timeout(PATIENCE)))
 }
 
 /// Without the feature `mpi` there is no such engine.

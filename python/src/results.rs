@@ -7,7 +7,6 @@ use crate::engine::SharedEngine;
 use crate::errors;
 use crate::options::{GivenTexts, filled, params};
 use crate::snapshots::NativeParticles;
-use inselberg::voids::{is_void_catalogue, recut_voids};
 use inselberg::{Catalogue, Clumps, Error, FofGroups, FoundCatalogue, OpenParticles, Table, Voids};
 use inselberg_io::catalogue::{self, SoapPlace};
 use numpy::PyArray1;
@@ -199,7 +198,7 @@ impl NativeStored {
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let stored = Arc::clone(&self.0);
-        Self::run(py, move || Ok(catalogue::write(&path, &stored)?))
+        Self::run(py, move || inselberg::write_catalogue(&path, &stored))
     }
 
     /// Writes the layout of SOAP. `particles`: those that the catalogue was made from.
@@ -219,16 +218,16 @@ impl NativeStored {
         if stored.table("tree").is_none() {
             return Err(errors::invalid_argument("a catalogue without a tree; expected one of PHEW"));
         }
-        let cut = Self::run(py, move || Ok(inselberg::phew::recut::recut(&stored, &thresholds)?))?;
+        let cut = Self::run(py, move || inselberg::recut(&stored, &thresholds))?;
         Ok(Self::new(cut))
     }
 
     fn recut_voids(&self, py: Python<'_>, options: GivenTexts) -> PyResult<Self> {
         let (stored, thresholds) = (Arc::clone(&self.0), errors::raised(py, Some(params(&options)))?);
-        if !is_void_catalogue(&stored) {
+        if !inselberg::is_void_catalogue(&stored) {
             return Err(errors::invalid_argument("a catalogue without voids; expected one of voids"));
         }
-        let cut = Self::run(py, move || Ok(recut_voids(&stored, &thresholds)?))?;
+        let cut = Self::run(py, move || inselberg::recut_voids(&stored, &thresholds))?;
         Ok(Self::new(cut))
     }
 }
@@ -236,6 +235,6 @@ impl NativeStored {
 /// Reads a catalogue that the command or this package wrote.
 #[pyfunction]
 pub fn read_catalogue(py: Python<'_>, path: PathBuf) -> PyResult<NativeStored> {
-    let read = NativeStored::run(py, move || Ok(catalogue::read(&path)?))?;
+    let read = NativeStored::run(py, move || inselberg::read_catalogue(&path))?;
     Ok(NativeStored::new(read))
 }

@@ -5,8 +5,9 @@ use crate::fof_oracle::random::Random;
 use inselberg::executor::Executor;
 use inselberg::fof::{FofRequest, run_fof};
 use inselberg::{
-    Comm, Engine, ErrorKind, FofGroups, FofParams, Geometry, GroupId, Linking, ParticleColumns, Table,
+    Engine, ErrorKind, FofGroups, FofParams, Geometry, GroupId, Linking, ParticleColumns, RankBuilder, Table,
 };
+use inselberg_comm::Comm;
 use inselberg_io::particles::open_particles;
 use std::collections::BTreeMap;
 
@@ -77,7 +78,7 @@ fn any_decomposition_gives_the_same_groups() {
             let mut order: Vec<usize> = (0..all.id.len()).collect();
             Random(n_ranks as u64).shuffle(&mut order);
             let tables: Vec<Option<Table>> = std::thread::scope(|scope| {
-                let work = |(rank, builder): (usize, inselberg::CommBuilder)| {
+                let work = |(rank, builder): (usize, RankBuilder)| {
                     // The last rank has no particles.
                     let own = order.iter().copied().filter(|i| i % (n_ranks - 1) == rank).collect::<Vec<_>>();
                     let own = all.some(&own);
@@ -99,7 +100,7 @@ fn any_decomposition_gives_the_same_groups() {
                         whole.map(|mut whole| whole.tables.remove(0))
                     })
                 };
-                let ranks: Vec<_> = Comm::threads(n_ranks).into_iter().enumerate().map(work).collect();
+                let ranks: Vec<_> = RankBuilder::threads(n_ranks).into_iter().enumerate().map(work).collect();
                 ranks.into_iter().map(|rank| rank.join().expect("no panic")).collect()
             });
             assert_eq!(tables.iter().filter(|table| table.is_some()).count(), 1);

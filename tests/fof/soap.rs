@@ -5,7 +5,7 @@ use crate::common::python::python;
 use crate::common::room::{Room, done};
 use hdf5::types::{FixedAscii, VarLenUnicode};
 use hdf5::{File, Location};
-use inselberg::{BoundRequest, Comm, Engine, ErrorKind, FofParams, LinkingTypes, PropertyChoice};
+use inselberg::{BoundRequest, Engine, ErrorKind, FofParams, LinkingTypes, PropertyChoice, RankBuilder};
 use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values, read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -476,7 +476,7 @@ fn the_library_writes_what_the_command_writes() {
     for n_ranks in [1, 3] {
         let folder = room.path(&format!("soap_of_{n_ranks}"));
         std::thread::scope(|scope| {
-            for builder in Comm::threads(n_ranks) {
+            for builder in RankBuilder::threads(n_ranks) {
                 let (input, folder) = (&input, &folder);
                 scope.spawn(move || {
                     let mut engine = Engine::builder().threads(1).rank(builder).build().expect("an engine");

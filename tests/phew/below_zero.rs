@@ -8,7 +8,7 @@ use crate::verify::expect::graph_of;
 use crate::verify::paper::{Outcome, Thresholds, run};
 use crate::verify::random::Random;
 use inselberg::phew::params::Persistence;
-use inselberg::{Cells, Comm, Geometry, PhewParams};
+use inselberg::{Cells, Geometry, PhewParams, RankBuilder};
 use inselberg_io::catalogue::{Attribute, Catalogue, Values, read};
 use inselberg_kernels::geom::Domain;
 use std::fs;
@@ -214,7 +214,7 @@ fn cells_in_memory_give_what_an_array_gives_below_zero() {
     let [nx, ny, nz] = noise.size;
     let all: Vec<[usize; 3]> = (0..nx * ny * nz).map(|i| [i / (ny * nz), i / nz % ny, i % nz]).collect();
     for n_ranks in [1, 2, 3] {
-        over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
+        over_ranks(RankBuilder::threads(n_ranks), |rank, mut engine| {
             let own: Vec<[usize; 3]> = all.iter().skip(rank).step_by(n_ranks).copied().collect();
             let position: Vec<[u32; 3]> = own.iter().map(|at| at.map(|x| x as u32)).collect();
             let values: Vec<f64> = own.iter().map(|at| noise.value(*at)).collect();

@@ -9,10 +9,11 @@ use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::phew::run::run;
 use inselberg::{
-    BoundRequest, Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Comm, CommBuilder, Engine, Error,
-    ErrorKind, Geometry, Persistence, PhewParams, Rules, VectorColumn,
+    BoundRequest, Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Engine, Error, ErrorKind, Geometry,
+    Persistence, PhewParams, RankBuilder, Rules, VectorColumn,
 };
 use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
+use inselberg_comm::{Comm, CommBuilder};
 use inselberg_io::Snapshot;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -51,9 +52,12 @@ impl Division {
 }
 
 /// What `work` returns on each of several ranks as threads, by rank.
-pub fn over_ranks<T: Send>(ranks: Vec<CommBuilder>, work: impl Fn(usize, Engine) -> T + Sync) -> Vec<T> {
+pub fn over_ranks<T: Send>(
+    ranks: Vec<impl Into<RankBuilder> + Send>,
+    work: impl Fn(usize, Engine) -> T + Sync,
+) -> Vec<T> {
     std::thread::scope(|scope| {
-        let start = |(rank, builder): (usize, CommBuilder)| {
+        let start = |(rank, builder): (usize, _)| {
             let work = &work;
             scope.spawn(move || {
                 let engine =

@@ -7,10 +7,10 @@ use inselberg::phew::PhewRequest;
 use inselberg::phew::params::{FieldChoice, Thresholds};
 use inselberg::phew::run::run;
 use inselberg::{
-    CellFields, Cells, ClumpId, Column, Comm, Engine, Error, ErrorKind, Geometry, Persistence, PhewParams,
+    CellFields, Cells, ClumpId, Column, Engine, Error, ErrorKind, Geometry, Persistence, PhewParams,
     VectorColumn,
 };
-use inselberg_comm::run_threads;
+use inselberg_comm::{Comm, run_threads};
 use inselberg_io::{FieldInfo, Header, LeafBlock, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use std::collections::BTreeMap;
 

@@ -3,7 +3,9 @@
 use crate::common::case::GAS;
 use crate::common::output;
 use crate::facade::{over_ranks, params_of};
-use inselberg::{Cells, Comm, Engine, FieldChoice, FofParams, Geometry, LinkingTypes, PhewParams, Rules};
+use inselberg::{
+    Cells, Engine, FieldChoice, FofParams, Geometry, LinkingTypes, PhewParams, RankBuilder, Rules,
+};
 
 /// Level-1 cells of a box, of which one is split: pixels are means along z.
 #[test]
@@ -37,7 +39,7 @@ fn pixels_are_means_along_z() {
 #[test]
 fn ranks_and_threads_do_not_change_a_pixel() {
     let found = |n_ranks: usize| {
-        let mut all = over_ranks(Comm::threads(n_ranks), |_, mut engine| {
+        let mut all = over_ranks(RankBuilder::threads(n_ranks), |_, mut engine| {
             let snapshot = engine.open(output("gas_2ranks")).expect("opened");
             let params = params_of(GAS, Rules::Paper).projection_level(5);
             let clumps = engine

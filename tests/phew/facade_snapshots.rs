@@ -12,9 +12,10 @@ use inselberg::phew::defaults;
 use inselberg::phew::params::Thresholds;
 use inselberg::phew::run::{run, run_on_particles};
 use inselberg::{
-    Catalogue, Cells, Clumps, Column, Comm, DensityUnit, Engine, ErrorKind, FieldChoice, FofParams, Geometry,
+    Catalogue, Cells, Clumps, Column, DensityUnit, Engine, ErrorKind, FieldChoice, FofParams, Geometry,
     Linking, LinkingTypes, ParticleMeshParams, Persistence, PhewParams, Rules,
 };
+use inselberg_comm::Comm;
 use inselberg_io::catalogue::CataloguePart;
 use inselberg_io::particles::open_particles;
 

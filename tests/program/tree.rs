@@ -3,7 +3,7 @@
 use crate::common::room::{Room, done, done_json};
 use crate::common::{output, program, swift_fixture};
 use inselberg::{
-    BoundRequest, Comm, Engine, FieldChoice, Geometry, MergerTree, PhewParams, TreeObject, TreeParams,
+    BoundRequest, Engine, FieldChoice, Geometry, MergerTree, PhewParams, RankBuilder, TreeObject, TreeParams,
 };
 use inselberg_io::catalogue::{self, Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 use std::fs;
@@ -414,7 +414,7 @@ fn objects_of_a_copy_go_on_as_themselves() {
 fn in_memory(n_ranks: usize, add: impl Fn(usize, &mut Engine, &mut MergerTree) + Sync) -> Catalogue {
     let add = &add;
     let trees = std::thread::scope(|scope| {
-        let ranks = Comm::threads(n_ranks).into_iter().enumerate();
+        let ranks = RankBuilder::threads(n_ranks).into_iter().enumerate();
         let threads: Vec<_> = ranks
             .map(|(number, rank)| {
                 scope.spawn(move || {

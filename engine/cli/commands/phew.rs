@@ -16,8 +16,7 @@ use crate::config::ShownResults;
 use crate::config::{Common, Launch, PhewJob, RecutJob};
 use crate::report::node_loads;
 use inselberg::stage::Stage;
-use inselberg::voids::{is_void_catalogue, recut_voids};
-use inselberg::{Clumps, Engine, Error};
+use inselberg::{Clumps, Engine, Error, is_void_catalogue, recut_voids};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
@@ -260,7 +259,7 @@ fn new_cut(job: &RecutJob, stored: &Catalogue) -> Result<Catalogue, CommandError
     }
     let cut = match has_voids {
         true => recut_voids(stored, &job.of_voids),
-        false => inselberg::phew::recut::recut(stored, &job.thresholds),
+        false => inselberg::recut(stored, &job.thresholds),
     };
     cut.map_err(|error| CommandError::about(&job.input, error))
 }

@@ -112,7 +112,7 @@ impl MapRegion {
     fn new(text: &str) -> Option<Self> {
         let quantities: Option<Vec<Quantity>> = text.split(',').map(|part| part.parse().ok()).collect();
         let region: [Quantity; 4] = quantities?.try_into().ok()?;
-        let is_length = |of: &Quantity| Measure::LENGTH.takes(of.unit);
+        let is_length = |of: &Quantity| of.unit.fits(&Measure::LENGTH);
         (region.iter().all(is_length) && region[3].value > 0.0).then_some(Self(region))
     }
 

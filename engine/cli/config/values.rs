@@ -109,7 +109,7 @@ impl CheckedValues<'_> {
     ) -> Result<Option<Quantity>, ConfigError> {
         let Some(text) = self.raw.get(name).map(|_| self.shown(name)) else { return Ok(None) };
         match text.parse() {
-            Ok(of @ Quantity { value, unit }) if Measure::DENSITY.takes(unit) && fits(value) => Ok(Some(of)),
+            Ok(of @ Quantity { value, unit }) if unit.fits(&Measure::DENSITY) && fits(value) => Ok(Some(of)),
             _ => Err(self.unfit(name, &text, expected)),
         }
     }

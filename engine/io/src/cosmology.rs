@@ -198,7 +198,7 @@ impl Cosmology {
     ///
     /// # Errors
     /// The input at `path` states a value that the caller gives.
-    pub fn with_extra(
+    pub(crate) fn with_extra(
         self,
         path: &Path,
         stated: &ExtraCosmology,
@@ -266,7 +266,7 @@ impl ExtraCosmology {
     ///
     /// # Errors
     /// Something is.
-    pub fn check(&self, path: &Path, cosmology: Option<&Cosmology>) -> ReadResult<()> {
+    pub(crate) fn check(&self, path: &Path, cosmology: Option<&Cosmology>) -> ReadResult<()> {
         let given =
             [("w0", self.w0), ("wa", self.wa), ("omega_r", self.omega_r), ("omega_nu", self.omega_nu)];
         match given.into_iter().find_map(|(name, value)| Some((name, value?))).filter(|_| cosmology.is_none())

@@ -91,7 +91,7 @@ impl FieldDefaults {
     ///
     /// # Errors
     /// Something is.
-    pub fn refuse_all(&self, path: &Path, format: &str) -> ReadResult<()> {
+    pub(crate) fn refuse_all(&self, path: &Path, format: &str) -> ReadResult<()> {
         self.refuse_periodic(path, format)?;
         self.refuse_grid(path, format)
     }
@@ -100,7 +100,7 @@ impl FieldDefaults {
     ///
     /// # Errors
     /// They are.
-    pub fn refuse_hydro_names(&self, path: &Path, format: &str) -> ReadResult<()> {
+    pub(crate) fn refuse_hydro_names(&self, path: &Path, format: &str) -> ReadResult<()> {
         match self.hydro_names {
             None => Ok(()),
             Some(_) => Err(stated(path, "names of hydro variables", format)),
@@ -111,7 +111,7 @@ impl FieldDefaults {
     ///
     /// # Errors
     /// They are.
-    pub fn refuse_periodic(&self, path: &Path, format: &str) -> ReadResult<()> {
+    pub(crate) fn refuse_periodic(&self, path: &Path, format: &str) -> ReadResult<()> {
         match self.periodic {
             None => Ok(()),
             Some(_) => Err(stated(path, "periodic axes", format)),
@@ -122,7 +122,7 @@ impl FieldDefaults {
     ///
     /// # Errors
     /// One is.
-    pub fn refuse_grid(&self, path: &Path, format: &str) -> ReadResult<()> {
+    pub(crate) fn refuse_grid(&self, path: &Path, format: &str) -> ReadResult<()> {
         match (self.spacing, self.origin) {
             (None, None) => self.refuse_image(path, format),
             (Some(_), _) => Err(stated(path, "spacing", format)),
@@ -134,7 +134,7 @@ impl FieldDefaults {
     ///
     /// # Errors
     /// It is.
-    pub fn refuse_image(&self, path: &Path, format: &str) -> ReadResult<()> {
+    pub(crate) fn refuse_image(&self, path: &Path, format: &str) -> ReadResult<()> {
         if !self.is_image {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl FieldDefaults {
     ///
     /// # Errors
     /// Something is.
-    pub fn refuse_flat(&self, path: &Path) -> ReadResult<()> {
+    pub(crate) fn refuse_flat(&self, path: &Path) -> ReadResult<()> {
         let given = match (self.spacing, self.origin, self.periodic) {
             (Some(_), _, _) => "spacing",
             (_, Some(_), _) => "origin",

@@ -12,6 +12,7 @@ use crate::api::params::{FofParams, PhewParams};
 use crate::api::params::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 use crate::api::particles::ParticleColumns;
 use crate::api::phew;
+use crate::api::rank_builder::RankBuilder;
 use crate::api::session::{CallThreads, ProcessOwner, Shared};
 use crate::api::snapshots;
 use crate::api::trees::{self, MergerTree};
@@ -19,7 +20,7 @@ use crate::api::voids::{self, Voids};
 use crate::error::{Error, ErrorKind};
 use crate::phew::params::FieldChoice;
 use crate::voids::VoidParams;
-use inselberg_comm::{Comm, CommBuilder};
+use inselberg_comm::Comm;
 use inselberg_io::FieldDefaults;
 use inselberg_io::particles::InputDefaults;
 use std::ops::ControlFlow;
@@ -232,7 +233,7 @@ impl std::fmt::Debug for Engine {
 /// Settings of an [`Engine`].
 pub struct EngineBuilder {
     threads: Option<usize>,
-    rank: Option<CommBuilder>,
+    rank: Option<RankBuilder>,
     hook: Option<Hook>,
 }
 
@@ -253,11 +254,11 @@ impl EngineBuilder {
         Self { threads: Some(n), ..self }
     }
 
-    /// This engine is one rank of several: a thread of this process ([`Comm::threads`]), or a process of an
-    /// MPI job.
+    /// This engine is one rank of several: a thread of this process ([`RankBuilder::threads`]), or a process
+    /// of an MPI job.
     #[must_use]
-    pub fn rank(self, rank: CommBuilder) -> Self {
-        Self { rank: Some(rank), ..self }
+    pub fn rank(self, rank: impl Into<RankBuilder>) -> Self {
+        Self { rank: Some(rank.into()), ..self }
     }
 
     /// This engine is one rank of a communicator of a host program under MPI, which is duplicated.
@@ -267,7 +268,7 @@ impl EngineBuilder {
     #[cfg(feature = "mpi")]
     #[must_use]
     pub fn guest_of(self, host: inselberg_comm::HostComm) -> Self {
-        self.rank(Comm::guest(host))
+        self.rank(RankBuilder::guest(host))
     }
 
     /// `hook` is called with the progress of every call, and ends it by [`ControlFlow::Break`]: the call then
@@ -284,7 +285,7 @@ impl EngineBuilder {
     /// [`ErrorKind::InvalidArgument`] for 0 threads; when the system has no threads left; when ranks cannot
     /// be reached. All ranks return the same error once they have reached each other.
     pub fn build(self) -> Result<Engine, Error> {
-        let comm = self.rank.map_or_else(|| Ok(Comm::solo()), CommBuilder::build)?;
+        let comm = self.rank.map_or_else(|| Ok(Comm::solo()), RankBuilder::build)?;
         let threads = guard::call(&comm, || {
             let by_default = default_threads(&comm)?;
             match self.threads {

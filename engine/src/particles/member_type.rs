@@ -38,7 +38,7 @@ impl MemberType {
     }
 
     /// The type of the particles of a family; `None` for tracers, which have no mass.
-    pub fn from_family(family: Family) -> Option<Self> {
+    pub(crate) fn from_family(family: Family) -> Option<Self> {
         match family {
             Family::Gas => Some(Self::Gas),
             Family::DarkMatter => Some(Self::DarkMatter),
@@ -49,7 +49,7 @@ impl MemberType {
     }
 
     /// A family of particles of the type.
-    pub fn family(self) -> Family {
+    pub(crate) fn family(self) -> Family {
         match self {
             Self::Gas => Family::Gas,
             Self::DarkMatter => Family::DarkMatter,

@@ -6,7 +6,8 @@ use inselberg::executor::Executor;
 use inselberg::phew::params::{FieldChoice, Thresholds};
 use inselberg::phew::run::run;
 use inselberg::phew::{PhewParams, PhewRequest};
-use inselberg::{Catalogue, Comm, Persistence, Rules};
+use inselberg::{Catalogue, Persistence, Rules};
+use inselberg_comm::Comm;
 
 const KINDS: [&str; 4] = ["amr", "hydro", "grav", "part"];
 

@@ -38,19 +38,6 @@ impl Measure {
         Self { cgs: Some(cgs), ..self }
     }
 
-    /// Whether a value may have this unit.
-    pub fn takes(&self, unit: QuantityUnit) -> bool {
-        match unit {
-            QuantityUnit::Own => true,
-            QuantityUnit::Code => self.cgs.is_none(),
-            QuantityUnit::Critical | QuantityUnit::Mean => self.dimension == Dimension::DENSITY,
-            QuantityUnit::Physical(unit) => {
-                let is_fixed = unit.expansion == 0 && unit.hubble == 0;
-                unit.dimension == self.dimension && (self.cgs.is_none() || is_fixed)
-            }
-        }
-    }
-
     /// What a value must be, for messages.
     pub fn expected(&self) -> String {
         let units = match (self.dimension, self.cgs) {
@@ -62,6 +49,21 @@ impl Measure {
             _ => "km/s or another velocity",
         };
         format!("a {} without unit, or with the unit {units}", self.name)
+    }
+}
+
+impl QuantityUnit {
+    /// Whether a value that measures this may have this unit.
+    pub fn fits(self, measure: &Measure) -> bool {
+        match self {
+            Self::Own => true,
+            Self::Code => measure.cgs.is_none(),
+            Self::Critical | Self::Mean => measure.dimension == Dimension::DENSITY,
+            Self::Physical(unit) => {
+                let is_fixed = unit.expansion == 0 && unit.hubble == 0;
+                unit.dimension == measure.dimension && (measure.cgs.is_none() || is_fixed)
+            }
+        }
     }
 }
 
@@ -242,7 +244,7 @@ pub fn without_units(about: &Parameter, text: &str) -> Result<String, ParamError
 /// The first unit that the parameter does not take.
 fn check_units(about: &Parameter, text: &str) -> Result<(), ParamError> {
     let Some(measure) = about.measure else { return Ok(()) };
-    let checked = replaced(text, |quantity| if measure.takes(quantity.unit) { Ok(0.0) } else { Err(()) });
+    let checked = replaced(text, |quantity| if quantity.unit.fits(&measure) { Ok(0.0) } else { Err(()) });
     checked.map(drop).map_err(|()| ParamError::value(about.key, text, measure.expected()))
 }
 

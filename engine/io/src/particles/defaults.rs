@@ -69,7 +69,7 @@ impl InputDefaults {
     ///
     /// # Errors
     /// One is given.
-    pub fn refuse_units(&self, path: &Path) -> ReadResult<()> {
+    pub(crate) fn refuse_units(&self, path: &Path) -> ReadResult<()> {
         let given = [
             ("unit length", self.unit_length),
             ("unit mass", self.unit_mass),

@@ -73,7 +73,7 @@ impl Selection {
     ///
     /// # Errors
     /// When the middle of a region is outside the box.
-    pub fn in_box(&self, header: &Header) -> Result<Selected, RunError> {
+    pub(crate) fn in_box(&self, header: &Header) -> Result<Selected, RunError> {
         let sides = header.coarse.map(|n| f64::from(n) * header.boxlen);
         let regions: Vec<Region> =
             self.regions.iter().map(|region| region.seen_from(header.origin)).collect();
