@@ -7,10 +7,10 @@ use crate::api::quantities::{converted, of_header};
 use crate::api::session::{Session, Shared};
 use crate::bound::BoundRequest;
 use crate::error::{Error, ErrorKind};
-use crate::fof::picture;
 use crate::fof::run::{SearchFacts, catalogue};
 use crate::fof::{FofOutcome, FofRequest, Groups, LinkingRules, ParticleCounts, Role, find_groups};
 use crate::projection::KeptForMaps;
+use crate::projection::project_particles;
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::CataloguePart;
 use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
@@ -111,8 +111,10 @@ pub(crate) fn search(
     let linking_length = linking_length(params.linking, sides, census.linkable)?;
     let (min_size, allow_duplicate_ids) = (params.min_size, params.allow_duplicate_ids);
     let rules = LinkingRules { linking_length, min_size, sides, seeds: None, allow_duplicate_ids };
-    let projection =
-        params.with_projection.then(|| picture::project(&of_search, census.all, sides, comm)).transpose()?;
+    let projection = params
+        .with_projection
+        .then(|| project_particles(&of_search.position, &of_search.mass, census.all, sides, comm))
+        .transpose()?;
     let found = find_groups(of_search, &rules, comm, executor)?;
     let request = &FofRequest::of_dark_matter(params.clone());
     let facts = SearchFacts { about: &about, notes: &[], request, rules: &rules, census: &census };

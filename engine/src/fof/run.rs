@@ -1,11 +1,9 @@
 //! Friends-of-friends step by step: from a particle input to a catalogue of groups.
 
 use super::bound::{self, SearchedInput};
-use super::kept::KeptParticles;
 use super::length::{DarkMasses, far_from_separation, linking_length, other_density, volume_of};
 use super::load::load;
 use super::params::Linking;
-use super::picture;
 use super::plan::{ParticleCounts, ReadPlan};
 use super::request::FofRequest;
 use super::run_error::FofRunError;
@@ -16,7 +14,7 @@ use crate::fof::tables::{GroupsProvenance, Numbering, group_attributes, group_id
 use crate::fof::types::{FoundGroups, Groups, LinkingRules, Particles, SeedRule};
 use crate::particles::{RowRange, contents};
 use crate::progress::Observer;
-use crate::projection::Projection;
+use crate::projection::{KeptParticles, Projection, project_particles};
 use crate::stage::Stage;
 use crate::tables::run_attributes;
 use inselberg_comm::{Comm, CommError, Reduce};
@@ -88,13 +86,13 @@ pub fn run_fof(
     let projection = request
         .params
         .with_projection
-        .then(|| picture::project(&particles, census.all, rules.sides, comm))
+        .then(|| project_particles(&particles.position, &particles.mass, census.all, rules.sides, comm))
         .transpose()?;
     let cube = CUBE * rules.linking_length;
     let kept = request
         .params
         .keep_particles
-        .then(|| KeptParticles::new(&particles, rules.sides, cube, comm))
+        .then(|| KeptParticles::new(&particles.position, &particles.mass, rules.sides, cube, comm))
         .transpose()?;
     let found = find_groups(particles, &rules, comm, executor)?;
     let notes = plan.notes(about, request);

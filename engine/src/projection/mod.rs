@@ -9,18 +9,20 @@
 //! | `view` | one map of any region along any axis, from cuboids |
 //! | `maps` | maps over all ranks |
 //! | `leaves` | the leaves of a mesh, kept for maps |
+//! | `particles` | particles, kept for maps, and the map of all of them along z |
 //! | `pixels` | sums of pixels over all ranks |
 //!
 //! Invariant: pixels are sums of integer quanta, so they are the same bits for any number of ranks.
 
 mod leaves;
 mod maps;
-pub(crate) mod pixels;
+mod particles;
+mod pixels;
 mod view;
 
 pub use leaves::{KeptLeaves, ListedLeaves, RootLeaves};
-pub(crate) use maps::{KeptForMaps, Mappable, check_views, maps};
-pub(crate) use view::Exposure;
+pub(crate) use maps::{KeptForMaps, check_views, maps};
+pub use particles::{KeptParticles, project_particles};
 pub use view::{DensityMap, MapBox, View};
 
 use crate::partition::LocalField;
