@@ -15,7 +15,7 @@ CRATES = {
     "comm/src": "inselberg_comm",
     "engine/tasks/src": "inselberg_tasks",
     "engine/io/src": "inselberg_io",
-    "engine/src": "inselberg",
+    "engine/library/src": "inselberg",
     "engine/capi/src": "inselberg_capi",
     "engine/cli": "inselberg_cli",
 }

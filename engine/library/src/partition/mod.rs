@@ -2,7 +2,7 @@
 //!
 //! In the flow: snapshot or particle mesh → **partition** → segmentation (`phew`). Each rank reads some
 //! pieces; the cells go to the owners of their keys on a space-filling curve; cells near other ranks are
-//! copied to these. The protocol is in `engine/src/partition/README.md`.
+//! copied to these. The protocol is in `engine/library/src/partition/README.md`.
 //!
 //! This folder does not use peaks, patches or clumps. It uses test cells only for balancing. Its cuts of the
 //! curve and its rankings also serve `fof`, which does not use cells of a mesh.

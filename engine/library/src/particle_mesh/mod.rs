@@ -3,7 +3,7 @@
 //! In the flow: particle input → **particle mesh** → partition → segmentation (`phew`). A mesh is refined
 //! where particles are dense, their masses are deposited on it, and the leaves above the density threshold
 //! become test cells. `kernels/src/particle_mesh/mod.rs` defines the mesh;
-//! `engine/src/particle_mesh/README.md` explains what crosses ranks.
+//! `engine/library/src/particle_mesh/README.md` explains what crosses ranks.
 //!
 //! | file | content |
 //! |---|---|

@@ -3,7 +3,7 @@
 //!
 //! In the flow: particle input → **fof** → catalogue of groups. Each rank hands over the particles that it
 //! read. They move to the owners of their positions, are linked there, components are joined over ranks, and
-//! the group of every particle returns to its reader. `engine/src/fof/README.md` lists the exchanges and
+//! the group of every particle returns to its reader. `engine/library/src/fof/README.md` lists the exchanges and
 //! shows why the result does not depend on the number of ranks; `kernels/src/fof` links the particles of one
 //! rank.
 //!
