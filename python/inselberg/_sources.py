@@ -60,9 +60,33 @@ class Cells:
     last cells, so that the next step on the same cells needs no new mesh.
     """
 
-    def __init__(self, native: Any, shape: Optional[Tuple[int, ...]] = None) -> None:
+    def __init__(self, native: Any, about_box: Dict[str, Any], shape: Optional[Tuple[int, ...]] = None) -> None:
         self._native = native
+        self._box = about_box
         self._shape = shape
+
+    def at(
+        self,
+        *,
+        time: Optional[float] = None,
+        box: Optional[float] = None,
+        units: Optional[Sequence[float]] = None,
+        cosmology: Optional[Sequence[float]] = None,
+    ) -> "Cells":
+        """The same cells at another time, for the catalogues of the next calls. What is not given stays as it was.
+
+        An :class:`Engine` keeps the mesh.
+        """
+        old = self._box
+        about_box = geometry(
+            old["side"] * old["coarse"][0] if box is None else box,
+            old["coarse"],
+            old["periodic"],
+            old["time"] if time is None else time,
+            old["units"] if units is None else units,
+            old["cosmology"] if cosmology is None else cosmology,
+        )
+        return Cells(self._native.at(about_box), about_box, self._shape)
 
     @classmethod
     def leaves(
@@ -84,7 +108,7 @@ class Cells:
         is three arrays of n.
         """
         about_box = geometry(box, coarse, periodic, time, units, cosmology)
-        return cls(_native.Cells.leaves(array(levels), vectors(positions), about_box, threads))
+        return cls(_native.Cells.leaves(array(levels), vectors(positions), about_box, threads), about_box)
 
     @classmethod
     def octs(
@@ -108,7 +132,7 @@ class Cells:
         labels have eight entries per oct.
         """
         about_box = geometry(box, coarse, periodic, time, units, cosmology)
-        return cls(_native.Cells.octs(array(levels), vectors(positions), array(splits), about_box, threads))
+        return cls(_native.Cells.octs(array(levels), vectors(positions), array(splits), about_box, threads), about_box)
 
     @classmethod
     def grid(
@@ -137,7 +161,7 @@ class Cells:
         level = min((n & -n).bit_length() - 1 for n in everything)
         coarse = [n >> level for n in everything]
         about_box = geometry(box, coarse, periodic, time, units, cosmology)
-        return cls(_native.Cells.grid(level, begin, part, about_box, threads), part)
+        return cls(_native.Cells.grid(level, begin, part, about_box, threads), about_box, part)
 
     def __len__(self) -> int:
         return len(self._native)

@@ -130,6 +130,12 @@ impl NativeCells {
         })
     }
 
+    /// The same cells in the box of another time.
+    fn at(&self, py: Python<'_>, geometry: BoxOptions) -> PyResult<Self> {
+        let cells = errors::raised(py, Some(self.cells.at(geometry.geometry())))?;
+        Ok(Self { cells, grid: self.grid })
+    }
+
     fn __len__(&self) -> usize {
         self.cells.len()
     }

@@ -200,3 +200,14 @@ def test_values_have_units():
     ]:
         with pytest.raises(ib.InvalidArgumentError, match=problem):
             ib.phew_cells(levels, positions, rho, density_threshold=density)
+
+
+def test_cells_at_a_later_time(mesh):
+    first = ib.Cells.leaves(mesh.levels, mesh.positions, box=2.0, time=0.5, units=(3.0, 2.0, 1.0))
+    engine = ib.Engine(threads=1)
+    engine.phew(first, mesh.density, density_threshold=1)
+    later = first.at(time=0.75, cosmology=ib.Cosmology(0.5, 70, 0.3, 0.7))
+    found = engine.phew(later, mesh.density, density_threshold=1)
+    said = [found.attributes[name] for name in ("time", "aexp", "unit_length", "boxlen")]
+    assert said == [0.75, 0.5, 3.0, 2.0]
+    assert len(first.at(box=4.0)) == len(first)

@@ -9,8 +9,8 @@ use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::phew::run::run;
 use inselberg::{
-    BoundRequest, Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Engine, Error, ErrorKind, Geometry,
-    Persistence, PhewParams, RankBuilder, Rules, VectorColumn,
+    BoundRequest, Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Cosmology, Engine, Error, ErrorKind,
+    Geometry, Persistence, PhewParams, Progress, RankBuilder, Rules, VectorColumn,
 };
 use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_comm::{Comm, CommBuilder};
@@ -18,6 +18,8 @@ use inselberg_io::Snapshot;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How a host divides its octs among its ranks: not as the engine does.
@@ -270,6 +272,40 @@ fn steps_reuse_the_mesh_and_a_new_cut_is_a_run() {
             assert!(found.recut(&params.clone().rules(Rules::Ramses)).is_err());
         }
     });
+}
+
+/// Cells that are set once, and a box that is stated at each step: catalogues have the box of their step, and
+/// the mesh is made once.
+#[test]
+fn cells_at_a_later_time_keep_their_mesh() {
+    let snapshot = open(&output("dm_1rank"));
+    let (octs, _) = HostOcts::read(&*snapshot, "rho");
+    let n_meshes = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&n_meshes);
+    let count = move |progress: Progress| {
+        seen.fetch_add(usize::from(progress.stage == "mesh" && progress.done == 0), Ordering::Relaxed);
+        ControlFlow::Continue(())
+    };
+    let mut engine = Engine::builder().threads(2).hook(count).build().expect("an engine");
+    let first = geometry_of(&*snapshot);
+    let cells = octs.cells(first.clone());
+    let params = params_of(DARK, Rules::Paper);
+    let mut catalogue = |cells: &Cells| {
+        let found = engine.phew(cells, &octs.rho, &params).expect("clumps");
+        found.gather(0).expect("gathered").expect("rank 0")
+    };
+    let mut later = first.clone().time(first.time + 1.0);
+    later.side *= 2.0;
+    later.cosmology = Some(Cosmology { aexp: 0.5, ..Cosmology::default() });
+    let wanted = catalogue(&octs.cells(later.clone()));
+    catalogue(&cells);
+    assert_eq!(n_meshes.load(Ordering::Relaxed), 2);
+    let found = catalogue(&cells.at(later.clone()).expect("a later time"));
+    assert_eq!(n_meshes.load(Ordering::Relaxed), 2, "a mesh for the same cells");
+    assert_eq!(found.attributes, wanted.attributes);
+    check_tables(&found, &wanted, "a later time");
+    let error = cells.at(later.periodic([true, true, false])).expect_err("other cells").to_string();
+    assert!(error.contains("expected [1, 1, 1], periodic [true, true, true]"), "{error}");
 }
 
 #[test]

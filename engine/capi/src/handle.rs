@@ -128,14 +128,16 @@ impl HandleState {
         self.found = None;
         let shape = ItemShape::Values(self.n_parts());
         let known = FIELDS.map(|name| (name, shape));
-        let (cells, options) = (self.cells.as_ref(), &self.options);
+        let (cells, geometry, options) = (self.cells.as_ref(), self.geometry.clone(), &self.options);
         let (cells, fields, params) = self.engine.agree(move || {
             let cells = cells.ok_or_else(|| refused("no cells; expected octs or leaves first"))?;
+            // The box may be that of a later time than the cells.
+            let cells = cells.cells.at(geometry.ok_or_else(no_box)?)?;
             let fields = Fields::new(&given.read(&known)?)?;
             cell_fields(&fields)?;
-            Ok((&cells.cells, fields, options.phew()?))
+            Ok((cells, fields, options.phew()?))
         })?;
-        let found = self.engine.phew(cells, cell_fields(&fields)?, &params)?;
+        let found = self.engine.phew(&cells, cell_fields(&fields)?, &params)?;
         self.keep(Found::Clumps(Box::new(found)));
         Ok(())
     }

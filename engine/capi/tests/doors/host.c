@@ -467,7 +467,7 @@ int main(int argc, char **argv) {
   struct particle *particles;
   long n_octs = read_octs(argv[1], &octs), n_particles = read_particles(argv[2], &particles);
 
-  inselberg_box box = {.size = sizeof box, .side = 2.0, .coarse = {1, 1, 1}, .periodic = {1, 1, 1}};
+  inselberg_box box = {.size = sizeof box, .side = 1.0, .coarse = {1, 1, 1}, .periodic = {1, 1, 1}, .time = 0.5};
   require(inselberg_set_box(handle, &box) == INSELBERG_DONE, "a box");
   inselberg_set(handle, "density_threshold", "4");
   inselberg_set(handle, "relevance_threshold", "1.5");
@@ -476,6 +476,9 @@ int main(int argc, char **argv) {
   inselberg_set(handle, "min_size", "5");
 
   set_octs(handle, octs, n_octs);
+  /* The catalogue of the first step states this box, not that of the cells. */
+  box.side = 2.0, box.time = 0.75;
+  require(inselberg_set_box(handle, &box) == INSELBERG_DONE, "the box of a later time");
   for (int step = 0; step < STEPS; step++) {
     require(phew(handle, octs, n_octs) == INSELBERG_DONE, "clumps");
     char name[20];

@@ -24,8 +24,8 @@ struct Expected {
 impl Expected {
     fn new(octs: &mut Octs, room: &Room) -> Self {
         let mut engine = Engine::builder().threads(2).build().expect("an engine");
-        let cells =
-            Cells::from_octs(Geometry::cube(2.0), &octs.level, &octs.position, &octs.split).expect("cells");
+        let geometry = Geometry::cube(2.0).time(0.75);
+        let cells = Cells::from_octs(geometry, &octs.level, &octs.position, &octs.split).expect("cells");
         let params = PhewParams::new(4.0).persistence(Persistence::Ratio(1.5)).saddle(6.0);
         let mut steps = Vec::new();
         for step in 0..STEPS {

@@ -269,6 +269,24 @@ impl Cells {
         Self::from_blocks(geometry, &[level], &[[0_u32; 3]], size, &[0_u8; 0])
     }
 
+    /// The same cells at another time: catalogues of the next calls have the time, side, units and cosmology of
+    /// `geometry`. An engine keeps their mesh.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] if `geometry` is not valid, or has other level-0 cells or periodic axes.
+    pub fn at(&self, geometry: Geometry) -> Result<Self, Error> {
+        geometry.check()?;
+        let old = &self.geometry;
+        if geometry.domain() != old.domain() {
+            let message = format!(
+                "a box of {:?} level-0 cells, periodic {:?}; expected {:?}, periodic {:?}, as the cells have",
+                geometry.coarse, geometry.periodic, old.coarse, old.periodic
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, message));
+        }
+        Ok(Self { geometry: Arc::new(geometry), given: Arc::clone(&self.given) })
+    }
+
     /// Number of cells on this rank; eight per oct. One value and one label belong to each.
     pub fn len(&self) -> usize {
         self.given.n_cells()

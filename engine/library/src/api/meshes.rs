@@ -1,7 +1,7 @@
 //! The mesh of the cells of a program: built at the first call with them, and filled with new values at later
 //! calls.
 
-use crate::api::cells::{CellFields, Cells, Geometry};
+use crate::api::cells::{CellFields, Cells};
 use crate::chunks::{carve, chunks};
 use crate::column::{Column, VectorColumn};
 use crate::error::Error;
@@ -14,6 +14,7 @@ use crate::phew::tables::PatchIds;
 use crate::phew::test_fields::TestFields;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Reduce};
+use inselberg_kernels::geom::Domain;
 use inselberg_kernels::ids::PeakSlot;
 use inselberg_kernels::mesh::{Brick, Mesh, local};
 use inselberg_kernels::phew::test_cells::TestCells;
@@ -27,7 +28,8 @@ pub(crate) struct MeshCache(Option<KeptMesh>);
 /// The mesh of some cells.
 #[derive(Debug)]
 pub(crate) struct KeptMesh {
-    of: (Weak<Geometry>, Weak<GivenCells>),
+    /// The cells in their box. [`Cells::at`] another time they are the same.
+    of: (Domain, Weak<GivenCells>),
     /// Own cells and ghosts, with the last densities.
     pub part: LocalField,
     routes: Arc<CellRoutes>,
@@ -35,9 +37,8 @@ pub(crate) struct KeptMesh {
 
 impl KeptMesh {
     fn is_of(&self, cells: &Cells) -> bool {
-        let (geometry, given) = &self.of;
-        std::ptr::eq(geometry.as_ptr(), Arc::as_ptr(&cells.geometry))
-            && std::ptr::eq(given.as_ptr(), Arc::as_ptr(&cells.given))
+        let (domain, given) = &self.of;
+        *domain == cells.geometry.domain() && std::ptr::eq(given.as_ptr(), Arc::as_ptr(&cells.given))
     }
 }
 
@@ -65,7 +66,7 @@ impl MeshCache {
                 place(domain, &cells.given, &division, comm, executor.observer())
             })?;
             let PlacedCells { part, routes } = placed;
-            let of = (Arc::downgrade(&cells.geometry), Arc::downgrade(&cells.given));
+            let of = (domain, Arc::downgrade(&cells.given));
             return Ok(self.0.insert(KeptMesh { of, part, routes: Arc::new(routes) }));
         }
         let kept = self.0.as_mut().expect("all ranks have kept the mesh");
