@@ -12,7 +12,7 @@ use inselberg_cli::synth::{FieldParams, SynthField, THRESHOLD};
 use inselberg_io::{OctBlock, Snapshot};
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::hierarchy::Cut;
-use inselberg_kernels::phew::label::PeakSet;
+use inselberg_kernels::phew::label::RootSet;
 use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::test_cells::TestCells;
 
@@ -64,7 +64,7 @@ pub fn task_of<'a>(field: &'a AmrField, extra: &'a TestFields) -> Task<'a> {
 pub fn pass<'a>(
     mesh: &'a Mesh,
     test_cells: &'a TestCells<'a>,
-    roots: &'a PeakSet,
+    roots: &'a RootSet,
     tasks: &'a [TaskRegion],
 ) -> PassContext<'a> {
     PassContext { mesh, test_cells, roots, tasks, own: &[], rules: Rules::Paper }

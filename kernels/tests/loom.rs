@@ -12,7 +12,7 @@ use inselberg_kernels::graph::{Neighbours, raise_neighbours};
 use inselberg_kernels::ids::TestIdx;
 use inselberg_kernels::mesh::{Mesh, SortedOcts, UnlinkedMesh};
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::label::{compress, peak_word};
+use inselberg_kernels::phew::label::{compress, root_word};
 use inselberg_kernels::phew::raise::{Rise, raise};
 use inselberg_kernels::phew::test_cells::TestCells;
 use inselberg_kernels::sync::{AtomicU32, Ordering::Relaxed};
@@ -72,16 +72,16 @@ fn two_threads_shorten_each_others_cells() {
     check_compress(&[1, 2, 3, 4, 5, 5], 1);
 }
 
-/// Peaks are read while chains are shortened: shortening makes no peak and unmakes none.
+/// Roots are read while chains are shortened: shortening makes no root and unmakes none.
 #[test]
-fn peaks_stay_peaks() {
+fn roots_stay_roots() {
     loom::model(|| {
         let up = atomics(&[1, 2, 2, 2]);
         let theirs = up.clone();
         let other = thread::spawn(move || compress(&theirs, 0..4));
-        assert_eq!(peak_word(&up, 0), 0b0100);
+        assert_eq!(root_word(&up, 0), 0b0100);
         other.join().expect("no panic");
-        assert_eq!(peak_word(&up, 0), 0b0100);
+        assert_eq!(root_word(&up, 0), 0b0100);
     });
 }
 

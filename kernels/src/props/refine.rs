@@ -9,7 +9,7 @@ use crate::ids::CellIdx;
 use crate::mesh::{Beyond, Mesh, local};
 use crate::phew::Rules;
 use crate::phew::block::{Block, PLACE, neighbour};
-use crate::phew::label::PeakSet;
+use crate::phew::label::RootSet;
 use crate::phew::test_cells::TestCells;
 use std::hint::select_unpredictable;
 
@@ -122,21 +122,21 @@ impl<'a> Refiner<'a> {
 /// Refines the peaks of a brick from its block; a [`Refiner`] looks up what the block lacks.
 pub struct PatchRefiner<'a> {
     test_cells: &'a TestCells<'a>,
-    peaks: &'a PeakSet,
+    roots: &'a RootSet,
     refiner: Refiner<'a>,
 }
 
 impl<'a> PatchRefiner<'a> {
-    /// `peaks` are among the test cells of the mesh.
-    pub fn new(mesh: &'a Mesh, test_cells: &'a TestCells<'a>, peaks: &'a PeakSet, rules: Rules) -> Self {
-        Self { test_cells, peaks, refiner: Refiner::new(mesh, test_cells.rho, rules) }
+    /// `roots` are among the test cells of the mesh. Ghosts among them are refined like peaks.
+    pub fn new(mesh: &'a Mesh, test_cells: &'a TestCells<'a>, roots: &'a RootSet, rules: Rules) -> Self {
+        Self { test_cells, roots, refiner: Refiner::new(mesh, test_cells.rho, rules) }
     }
 
-    /// Calls `found` with the result of [`Refiner::refined`] for each peak of a brick, in the order of the
+    /// Calls `found` with the result of [`Refiner::refined`] for each root of a brick, in the order of the
     /// cells. What a block lacks is looked up here as well: the surroundings of the peak have just been read.
     #[inline(always)]
     pub fn for_each(&mut self, brick: usize, block: &Block<CellIdx>, mut found: impl FnMut([f64; 3])) {
-        for (_, bit) in self.peaks.of_brick(self.test_cells, brick) {
+        for (_, bit) in self.roots.of_brick(self.test_cells, brick) {
             found(self.refined(brick, bit, block));
         }
     }
@@ -187,20 +187,20 @@ mod tests {
                 let beyond = (64 * (i + 1)).saturating_sub(test_cells.len());
                 seed.rotate_left(i as u32 * 11) & u64::MAX >> beyond
             });
-            let peaks = PeakSet::new(words.collect());
+            let roots = RootSet::new(words.collect());
             let mut plain = Refiner::new(mesh, rho, Rules::Paper);
             let scaled: Vec<f64> = rho.iter().map(|rho| rho * scale).collect();
             let mut scaled_mesh = mesh.clone();
             threshold.into_iter().for_each(|threshold| scaled_mesh.set_leaves_above(threshold * scale));
             let mut in_other_unit = Refiner::new(&scaled_mesh, &scaled, Rules::Paper);
-            let mut block_refiner = PatchRefiner::new(mesh, &test_cells, &peaks, Rules::Paper);
+            let mut block_refiner = PatchRefiner::new(mesh, &test_cells, &roots, Rules::Paper);
             let labels = vec![PeakIdx(0); test_cells.len()];
             let n_supers = mesh.supers().len();
             contacts(mesh, &test_cells, &labels, 0..n_supers, &mut ContactDedup::default(), |brick, block| {
                 let position = mesh.bricks()[brick].position;
-                let mut of_brick = peaks.of_brick(&test_cells, brick);
+                let mut of_brick = roots.of_brick(&test_cells, brick);
                 block_refiner.for_each(brick, block, |found| {
-                    let (_, bit) = of_brick.next().expect("one call per peak");
+                    let (_, bit) = of_brick.next().expect("one call per root");
                     let at = local::position_of(position, bit);
                     assert_eq!(found, plain.refined(block.level, at));
                     assert_eq!(found, in_other_unit.refined(block.level, at));

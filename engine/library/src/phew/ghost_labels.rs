@@ -11,7 +11,7 @@ use crate::phew::test_links::TestLinks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::{PeakIdx, PeakName, RootIdx};
-use inselberg_kernels::phew::label::PeakSet;
+use inselberg_kernels::phew::label::RootSet;
 
 /// A root of the ascents on a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Root {
 /// roots by cell      peak    ghost     peak    peak    ghost
 /// classified         Own(0)  Ghost(1)  Own(1)  Own(2)  Ghost(0)
 /// ```
-pub fn classify(links: &TestLinks, roots: &PeakSet) -> Vec<Root> {
+pub fn classify(links: &TestLinks, roots: &RootSet) -> Vec<Root> {
     let mut ghost_at: Vec<Option<u32>> = vec![None; roots.len()];
     for (ghost, cell) in (0..).zip(links.ghosts()) {
         ghost_at[roots.index(cell.0).at()] = Some(ghost);

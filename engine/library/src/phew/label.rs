@@ -3,7 +3,7 @@
 use crate::chunks::chunks;
 use crate::executor::{Executor, TaskResults, cell_stage};
 use inselberg_kernels::ids::RootIdx;
-use inselberg_kernels::phew::label::{PeakSet, compress, label, peak_word};
+use inselberg_kernels::phew::label::{RootSet, compress, label, root_word};
 use inselberg_tasks::TaskFns;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
@@ -15,7 +15,7 @@ const CELLS_AT_ONCE: usize = 1 << 14;
 ///
 /// Chains are shortened while roots are still being listed. That neither adds nor removes a root
 /// (`kernels/src/phew/README.md`).
-pub fn run(pointers: Vec<AtomicU32>, executor: &Executor) -> (PeakSet, Vec<RootIdx>) {
+pub fn run(pointers: Vec<AtomicU32>, executor: &Executor) -> (RootSet, Vec<RootIdx>) {
     let up = pointers.as_slice();
     let runs = chunks(up.len(), CELLS_AT_ONCE);
     let sizes: Vec<usize> = runs.iter().map(ExactSizeIterator::len).collect();
@@ -32,12 +32,12 @@ pub fn run(pointers: Vec<AtomicU32>, executor: &Executor) -> (PeakSet, Vec<RootI
     let (words, roots) = (TaskResults::new(runs.len()), OnceLock::new());
     let run = |i: u32| runs[i as usize].clone();
     let bodies = TaskFns::new(&plan)
-        .on(list, |i| words.put(i, run(i).step_by(64).map(|first| peak_word(up, first)).collect::<Vec<_>>()))
+        .on(list, |i| words.put(i, run(i).step_by(64).map(|first| root_word(up, first)).collect::<Vec<_>>()))
         .on(shorten, |i| compress(up, run(i)))
         .on(number, |_| {
             let words_of = |i| words.get(i).expect("every run is listed before the roots are numbered");
             let all = (0..runs.len() as u32).flat_map(words_of).copied();
-            roots.get_or_init(|| PeakSet::new(all.collect()));
+            roots.get_or_init(|| RootSet::new(all.collect()));
         })
         .on(name, |i| {
             let roots = roots.get().expect("the roots are numbered before cells are labelled");

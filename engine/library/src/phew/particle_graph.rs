@@ -32,7 +32,7 @@ use inselberg_kernels::graph::{KEY_LEVEL, cell_of, contacts, raise_neighbours};
 use inselberg_kernels::ids::{CellIdx, PeakIdx, PeakSlot, TestIdx};
 use inselberg_kernels::phew::forest::{ContactEdge, ForestScratch, reduce};
 use inselberg_kernels::phew::global::CellAt;
-use inselberg_kernels::phew::label::PeakSet;
+use inselberg_kernels::phew::label::RootSet;
 use inselberg_kernels::props::combine::SizedBox;
 use inselberg_kernels::props::sums::{CellView, N_SUMS, SUMS};
 use inselberg_kernels::props::{Gathered, PatchSums, SumScales};
@@ -220,8 +220,8 @@ fn ascend(tests: &LinkGraph, links: &TestLinks, executor: &Executor) -> Vec<Atom
 }
 
 /// The particles of the own peaks, in their order.
-fn own_roots(tests: &LinkGraph, roots: &PeakSet, classes: &[Root]) -> Vec<TestIdx> {
-    let at_roots = (0..tests.rho.len()).map(TestIdx::new).filter(|particle| roots.is_peak(*particle));
+fn own_roots(tests: &LinkGraph, roots: &RootSet, classes: &[Root]) -> Vec<TestIdx> {
+    let at_roots = (0..tests.rho.len()).map(TestIdx::new).filter(|particle| roots.is_root(*particle));
     let own = at_roots.zip(classes).filter(|(_, class)| matches!(class, Root::Own(_)));
     own.map(|(particle, _)| particle).collect()
 }

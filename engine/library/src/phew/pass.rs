@@ -6,7 +6,7 @@ use crate::phew::region_trees::PeakRegions;
 use inselberg_kernels::ids::PeakIdx;
 use inselberg_kernels::mesh::Mesh;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::label::PeakSet;
+use inselberg_kernels::phew::label::RootSet;
 use inselberg_kernels::phew::test_cells::TestCells;
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub struct PassContext<'a> {
     /// Its test cells.
     pub test_cells: &'a TestCells<'a>,
     /// The roots of the ascents: own peaks, and ghosts of other ranks.
-    pub roots: &'a PeakSet,
+    pub roots: &'a RootSet,
     /// The tasks of the test cells.
     pub tasks: &'a [TaskRegion],
     /// For each brick the mask of its own cells; empty where all cells are own.

@@ -148,7 +148,7 @@ impl<'a> SaddleTasks<'a> {
             *place = mesh.domain().fold(position);
         };
         let mut refiner = PatchRefiner::new(mesh, test_cells, roots, rules);
-        let refine = |brick: usize, patch: &Block<CellIdx>| refiner.for_each(brick, patch, &mut put);
+        let refine = |brick: usize, block: &Block<CellIdx>| refiner.for_each(brick, block, &mut put);
         self.dedups.with(|dedup| {
             saddle::contacts(mesh, test_cells, labels, tasks[task as usize].supers(), dedup, refine);
             let result = work(dedup.edges());

@@ -22,7 +22,7 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakSlot;
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::phew::label::PeakSet;
+use inselberg_kernels::phew::label::RootSet;
 use inselberg_kernels::phew::test_cells::TestCells;
 use inselberg_kernels::props::combine::SizedBox;
 
@@ -32,7 +32,7 @@ pub struct Segmentation<'a> {
     /// The test cells, with the ghosts of other ranks among them.
     pub test_cells: TestCells<'a>,
     /// The roots of their ascents: own peaks, and ghosts of other ranks.
-    pub roots: PeakSet,
+    pub roots: RootSet,
     /// The patch of each test cell, by the slot of its peak in `known`.
     pub labels: Vec<PeakSlot>,
     /// The peaks known on this rank.
