@@ -154,7 +154,7 @@ pub fn from_peaks(
     if let (1.., Some(snapshot)) = (params.min_particles, source.snapshot) {
         leave_out_small(&mut structures, params.min_particles, snapshot, &of.places(), &ids, comm)?;
     }
-    let mut catalogue = structure_catalogue(of, &structures, source, &thresholds.searched(), by, comm)?;
+    let mut catalogue = structure_catalogue(of, &structures, source, thresholds.given(), by, comm)?;
     catalogue.tables.extend(label_tables(of, source, &ids, params, comm)?);
     image::complete(&catalogue.attributes, catalogue.tables.iter_mut().map(|part| &mut part.table));
     thresholds.lower(&mut catalogue, &mut structures);
@@ -173,7 +173,8 @@ pub fn from_peaks(
     Ok(FoundClumps { catalogue, structures, ids })
 }
 
-/// Collective: attributes, clumps, haloes, tree and ties.
+/// Collective: attributes, clumps, haloes, tree and ties. The attributes state `thresholds`, which are the
+/// given ones.
 fn structure_catalogue(
     of: &impl Segmented,
     structures: &Structures,

@@ -10,7 +10,7 @@ use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
 use crate::phew::params::{DensityUnit, OF_MEMBERS, ThresholdUnits, Thresholds, set_persistence};
 use crate::phew::peaks::Peaks;
-use crate::phew::tables::{MIN_CELLS, RecutError, RecutHeader, SIGNIFICANCE_THRESHOLD, read_tree};
+use crate::phew::tables::{MIN_CELLS, RecutError, RecutHeader, read_tree, threshold_attributes};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::units;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, RUN_ATTRIBUTES};
@@ -175,19 +175,11 @@ fn cut_attributes(
         // Catalogues of older versions lack it.
         attributes.push((MIN_CELLS.into(), Attribute::Int(0)));
     }
-    let changed = [
-        ("relevance_threshold", Attribute::Real(thresholds.persistence.threshold())),
-        (SIGNIFICANCE_THRESHOLD, Attribute::Real(thresholds.least_significance())),
-        ("saddle_threshold", Attribute::Real(thresholds.saddle.unwrap_or(0.0))),
-        ("mass_threshold", Attribute::Real(thresholds.mass)),
-        (MIN_CELLS, Attribute::Int(thresholds.min_cells as i64)),
-        ("n_clumps", Attribute::Int(n_clumps as i64)),
-        ("n_haloes", Attribute::Int(n_haloes as i64)),
-        ("n_levels", Attribute::Int(n_levels as i64)),
-    ];
-    for (name, value) in changed {
+    let totals = [("n_clumps", n_clumps), ("n_haloes", n_haloes), ("n_levels", n_levels)];
+    let totals = totals.map(|(name, n)| (name.to_string(), Attribute::Int(n as i64)));
+    for (name, value) in threshold_attributes(thresholds).into_iter().chain(totals) {
         // An attribute that the catalogue lacks stays absent.
-        if let Some(attribute) = attributes.iter_mut().find(|(n, _)| n == name) {
+        if let Some(attribute) = attributes.iter_mut().find(|(n, _)| *n == name) {
             attribute.1 = value;
         }
     }

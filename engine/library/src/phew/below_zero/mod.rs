@@ -108,11 +108,10 @@ impl SearchThresholds {
         }
     }
 
-    /// Lowers the densities of a catalogue, and of its clumps and haloes. Its attributes then state the given
-    /// thresholds. A saddle that there is not becomes NaN.
+    /// Lowers the densities in the tables of a catalogue, and of its clumps and haloes. A saddle that there
+    /// is not becomes NaN. Its attributes must state the given thresholds already.
     pub fn lower(&self, catalogue: &mut CataloguePart, found: &mut Structures) {
         let Some(lift) = self.lift else { return };
-        tables::state_thresholds(&mut catalogue.attributes, &self.given);
         catalogue.tables.iter_mut().for_each(|part| lift.lower_table(&mut part.table));
         for structure in found.clumps.iter_mut().chain(&mut found.haloes) {
             structure.rho_peak = lift.down(structure.rho_peak);

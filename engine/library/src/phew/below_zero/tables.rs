@@ -1,8 +1,7 @@
 //! Densities in the tables of a catalogue, lowered for its readers and lifted for a new cut.
 
 use super::ValueLift;
-use crate::phew::params::Thresholds;
-use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};
+use inselberg_io::catalogue::{Catalogue, Table, Values};
 
 /// The columns with densities of cells.
 const OF_CELLS: [(&str, &[&str]); 4] = [
@@ -58,20 +57,6 @@ fn change(table: &mut Table, cell: impl Fn(f64) -> f64, saddle: impl Fn(f64) -> 
             values.iter_mut().for_each(|value| *value = cell(*value));
         } else if of_saddles.contains(&column.name.as_str()) {
             values.iter_mut().for_each(|value| *value = saddle(*value));
-        }
-    }
-}
-
-/// The thresholds in the attributes of a catalogue, as they were given.
-pub(super) fn state_thresholds(attributes: &mut [(String, Attribute)], given: &Thresholds) {
-    let all = [
-        ("density_threshold", given.density),
-        ("saddle_threshold", given.saddle.unwrap_or(0.0)),
-        ("mass_threshold", given.mass),
-    ];
-    for (name, value) in all {
-        if let Some(attribute) = attributes.iter_mut().find(|(other, _)| other == name) {
-            attribute.1 = Attribute::Real(value);
         }
     }
 }

@@ -15,6 +15,12 @@ use inselberg_kernels::props::combine::SizedBox;
 /// Version of the layout of the tables.
 const LAYOUT: i64 = 1;
 
+/// The attributes with the thresholds. In catalogues of clumps, only this file writes them.
+const DENSITY_THRESHOLD: &str = "density_threshold";
+const RELEVANCE_THRESHOLD: &str = "relevance_threshold";
+const SADDLE_THRESHOLD: &str = "saddle_threshold";
+const MASS_THRESHOLD: &str = "mass_threshold";
+
 /// The attribute with the code mass per unit of the mass threshold. Where it is absent: 1 under the
 /// paper's rules, unknown under RAMSES's.
 const MASS_UNIT: &str = "mass_threshold_unit";
@@ -27,7 +33,7 @@ pub const MIN_CELLS: &str = "min_cells";
 
 /// The attribute with the threshold of the significance. Only catalogues of densities that are made of
 /// particles have it.
-pub const SIGNIFICANCE_THRESHOLD: &str = "significance_threshold";
+const SIGNIFICANCE_THRESHOLD: &str = "significance_threshold";
 
 /// The attribute that says how persistence is measured. Where it is absent, by ratio.
 const PERSISTENCE: &str = "persistence";
@@ -69,19 +75,8 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
     list.text("field", of.field);
     list.text("compat", if of.rules == Rules::Ramses { "ramses" } else { "paper" });
     list.text(CENTRAL, of.central.name());
-    let t = of.thresholds;
-    list.real("density_threshold", t.density);
-    if t.persistence.is_difference() {
-        list.text(PERSISTENCE, DIFFERENCE);
-    }
-    list.real("relevance_threshold", t.persistence.threshold());
-    if of.has_prominence {
-        list.real(SIGNIFICANCE_THRESHOLD, t.least_significance());
-    }
-    // 0 stands for a run without a saddle pass.
-    list.real("saddle_threshold", t.saddle.unwrap_or(0.0));
-    list.real("mass_threshold", t.mass);
-    list.int(MIN_CELLS, t.min_cells as i64);
+    let is_known = |name: &str| of.has_prominence || name != SIGNIFICANCE_THRESHOLD;
+    list.extend(threshold_attributes(of.thresholds).into_iter().filter(|(name, _)| is_known(name)));
     if of.rules == Rules::Ramses {
         list.real(MASS_UNIT, of.mass_unit);
     }
@@ -91,6 +86,22 @@ pub fn attributes(of: &PhewProvenance) -> Vec<(String, Attribute)> {
     for (name, value) in of.run {
         list.int(name, value as i64);
     }
+    list.into_attributes()
+}
+
+/// The thresholds as attributes, in the order to be written.
+pub fn threshold_attributes(of: &Thresholds) -> Vec<(String, Attribute)> {
+    let mut list = AttributeList::new();
+    list.real(DENSITY_THRESHOLD, of.density);
+    if of.persistence.is_difference() {
+        list.text(PERSISTENCE, DIFFERENCE);
+    }
+    list.real(RELEVANCE_THRESHOLD, of.persistence.threshold());
+    list.real(SIGNIFICANCE_THRESHOLD, of.least_significance());
+    // 0 stands for a run without a saddle pass.
+    list.real(SADDLE_THRESHOLD, of.saddle.unwrap_or(0.0));
+    list.real(MASS_THRESHOLD, of.mass);
+    list.int(MIN_CELLS, of.min_cells as i64);
     list.into_attributes()
 }
 
@@ -167,8 +178,8 @@ impl RecutHeader {
             Some(_) => Err(RecutError::NoAttribute(PERSISTENCE)),
         };
         let threshold = |density: f64| match persistence(0.0)? {
-            Persistence::Ratio(_) if density < 0.0 => Err(RecutError::NoAttribute("density_threshold")),
-            _ if density < LEAST_THRESHOLD => Err(RecutError::NoAttribute("density_threshold")),
+            Persistence::Ratio(_) if density < 0.0 => Err(RecutError::NoAttribute(DENSITY_THRESHOLD)),
+            _ if density < LEAST_THRESHOLD => Err(RecutError::NoAttribute(DENSITY_THRESHOLD)),
             _ => Ok(density),
         };
         let domain = Domain {
@@ -199,13 +210,13 @@ impl RecutHeader {
         }
         Ok(Self {
             space,
-            density_threshold: threshold(real("density_threshold")?)?,
+            density_threshold: threshold(real(DENSITY_THRESHOLD)?)?,
             // Only meshes from particles have a mean density; all others use code units.
             unit: positive("mean_density")?.unwrap_or(1.0),
-            persistence: persistence(real("relevance_threshold")?)?,
+            persistence: persistence(real(RELEVANCE_THRESHOLD)?)?,
             significance,
-            saddle_threshold: Some(real("saddle_threshold")?).filter(|s| *s > 0.0),
-            mass_threshold: real("mass_threshold")?,
+            saddle_threshold: Some(real(SADDLE_THRESHOLD)?).filter(|s| *s > 0.0),
+            mass_threshold: real(MASS_THRESHOLD)?,
             min_cells,
             mass_unit: positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),
             rules,

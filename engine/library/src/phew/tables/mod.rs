@@ -13,7 +13,7 @@ mod tree;
 pub use cells::cells_table;
 pub use clumps::{clumps_table, haloes_table, known_properties};
 pub use error::RecutError;
-pub use header::{MIN_CELLS, PhewProvenance, RecutHeader, SIGNIFICANCE_THRESHOLD, attributes};
+pub use header::{MIN_CELLS, PhewProvenance, RecutHeader, attributes, threshold_attributes};
 pub use particles::particles_table;
 pub use parts::{PatchIds, level_runs, tree_part};
 pub use ties::ties_table;
