@@ -115,7 +115,7 @@ fn check_needs_no_output(params: &PhewParams) -> Result<(), Error> {
         "cells in memory have neither pressure nor magnetic field, of which properties of gas are made"
     } else if params.significance.is_some() {
         "a significance, but no particles make the density of cells in memory"
-    } else if params.with_particles || params.min_particles > 0 || params.bound.unbind {
+    } else if params.places_particles() || params.bound.unbind {
         "cells in memory have no particles"
     } else if !params.selection.is_all() {
         "a selection of cells in memory, all of which the caller chose"

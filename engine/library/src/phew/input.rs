@@ -66,8 +66,7 @@ impl<'a> Input<'a> {
         params.check_search()?;
         let given = params.thresholds();
         let has_gas = params.bound.needs_members() && GasCells::of_input(snapshot, &params.bound)?.is_some();
-        let needs_particles =
-            params.with_particles || params.min_particles > 0 || params.bound.unbind && !has_gas;
+        let needs_particles = params.places_particles() || params.bound.unbind && !has_gas;
         if needs_particles && !snapshot.has_particles() {
             return Err(RunError::NoParticles);
         }

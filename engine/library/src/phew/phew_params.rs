@@ -311,9 +311,15 @@ impl PhewParams {
         }
     }
 
+    /// Whether all particles of the input are placed in patches, be it to list or to count them. Those that
+    /// gravity may bind are read apart ([`BoundRequest`]).
+    pub(crate) fn places_particles(&self) -> bool {
+        self.with_particles || self.min_particles > 0
+    }
+
     /// Whether tables need the clump of each patch.
     pub(crate) fn needs_patch_ids(&self) -> bool {
-        self.with_cells || self.with_particles || self.min_particles > 0 || self.bound.needs_members()
+        self.with_cells || self.places_particles() || self.bound.needs_members()
     }
 
     /// The values that leaves of a snapshot may have.
