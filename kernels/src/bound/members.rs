@@ -33,7 +33,8 @@ pub struct MemberColumns {
     pub particle_type: Vec<u8>,
     /// Specific internal energy, 0 for members without one; empty if no member has one.
     pub internal_energy: Vec<f64>,
-    /// Identifier. It decides between equal members, so no two members may share one.
+    /// Identifier within the halo. It decides between equal members, so no two members may share one. It need
+    /// not be the identity of a particle, which another type may have as well.
     pub id: Vec<u64>,
 }
 

@@ -19,10 +19,10 @@ impl HaloFrame {
         domain.displacement(in_boxes(self.peak), in_boxes(position)).map(|d| d * side)
     }
 
-    /// A place relative to the peak as one in the box.
-    pub fn in_box(&self, place: [f64; 3]) -> [f64; 3] {
+    /// A position relative to the peak as one in the box.
+    pub fn in_box(&self, relative: [f64; 3]) -> [f64; 3] {
         let SizedBox { domain, side, .. } = self.space;
-        let place = std::array::from_fn(|a| (self.peak[a] + place[a]) / side);
-        domain.fold(place).map(|x| x * side)
+        let position = std::array::from_fn(|a| (self.peak[a] + relative[a]) / side);
+        domain.fold(position).map(|x| x * side)
     }
 }

@@ -177,7 +177,7 @@ impl Unbinder<'_> {
     pub fn append_values(&self, properties: Option<&BoundProperties>, frame: &HaloFrame, to: &mut Vec<f64>) {
         match properties {
             Some(properties) => {
-                let in_box = |place| frame.in_box(place);
+                let in_box = |relative| frame.in_box(relative);
                 self.columns.iter().for_each(|column| column.append(properties, in_box, to));
             }
             None => {
@@ -405,8 +405,8 @@ impl HaloTask<'_> {
         to.extend(found.bound.ranked(members).iter().map(bound_particle));
     }
 
-    /// The members, with positions relative to the main peak. Their identifiers are their places, which are
-    /// unique and in the order of types and identities.
+    /// The members, with positions relative to the main peak. Their identifiers are their places among the
+    /// particles of the halo, which are unique and in the order of types and identities.
     fn member_columns(&self) -> MemberColumns {
         let particles = self.particles;
         let internal_energy = match self.unbinder.method.is_thermal() {
@@ -430,8 +430,8 @@ impl HaloTask<'_> {
     }
 
     /// Turns a position relative to the main peak into one in the box.
-    fn in_box(&self, place: [f64; 3]) -> [f64; 3] {
-        self.frame().in_box(place)
+    fn in_box(&self, relative: [f64; 3]) -> [f64; 3] {
+        self.frame().in_box(relative)
     }
 
     fn frame(&self) -> HaloFrame {
