@@ -32,8 +32,8 @@ pub fn largest(numbers: &[f64]) -> f64 {
     )
 }
 
-/// Whether all numbers are in their ranges, `ranges[a]` for number `a` of each row. NaN is in no range. `D`
-/// divides 24.
+/// Whether all numbers are in their ranges, `ranges[a]` for number `a` of each row, such as the coordinates
+/// of positions in a box. NaN is in no range. `D` divides 24.
 pub fn are_within<T: Copy + Into<f64>, const D: usize>(rows: &[[T; D]], ranges: &[Range<f64>; D]) -> bool {
     const { assert!(LANES.is_multiple_of(D), "each lane has one range") };
     let ranges: [&Range<f64>; LANES] = std::array::from_fn(|lane| &ranges[lane % D]);
@@ -54,7 +54,8 @@ pub fn are_within<T: Copy + Into<f64>, const D: usize>(rows: &[[T; D]], ranges: 
     outside == [0; LANES] && rest.iter().zip(ranges).all(|(number, range)| range.contains(&(*number).into()))
 }
 
-/// Numbers that [`are_within`] takes at a time.
+/// Numbers that [`are_within`] takes at a time: a multiple of the three axes, so that each lane always has
+/// the same range, and of the eight numbers of the widest vectors.
 const LANES: usize = 24;
 
 /// Items that [`for_each_mapped`] takes at a time, so that what they are mapped to stays in the first-level

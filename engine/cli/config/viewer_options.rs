@@ -201,7 +201,7 @@ pub(super) fn convert(raw: &CheckedValues<'_>) -> Result<ConvertJob, ConfigError
     let output = raw.needed_path("output")?;
     let to = match word.as_str() {
         "yt" => ConvertFormat::Yt,
-        "vtk" => ConvertFormat::Vtk(cells(raw)),
+        "vtk" => ConvertFormat::Vtk(vtk_cells(raw)),
         "fits" => ConvertFormat::Fits,
         "dendrogram" => ConvertFormat::Dendrogram(DendrogramRequest {
             value: raw.density("min-value", |_| true, "a finite density")?,
@@ -238,7 +238,8 @@ fn ends_in(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|given| given.eq_ignore_ascii_case(ending))
 }
 
-fn cells(raw: &CheckedValues<'_>) -> VtkCells {
+/// The cells that files for ParaView get: a word of `--vtk-cells`, whose row refuses other words.
+fn vtk_cells(raw: &CheckedValues<'_>) -> VtkCells {
     match raw.text_or_default("vtk-cells").as_str() {
         "voxels" => VtkCells::Voxels,
         "none" => VtkCells::None,
@@ -264,6 +265,6 @@ pub(super) fn vtk_of_phew(raw: &CheckedValues<'_>) -> Result<Option<(PathBuf, Vt
         None if raw.is_flag("vtk-cells") => {
             Err(raw.unfit("vtk-cells", &raw.shown("vtk-cells"), "--vtk as well"))
         }
-        folder => Ok(folder.map(|folder| (folder, cells(raw)))),
+        folder => Ok(folder.map(|folder| (folder, vtk_cells(raw)))),
     }
 }

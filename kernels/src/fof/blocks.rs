@@ -79,13 +79,14 @@ pub struct BlockContact<'a> {
 }
 
 impl BlockContact<'_> {
-    /// The cells of `a` that may be linked to cells of `b`, and those cells of `b`.
+    /// The rims of two blocks, one bit per cell: the cells of `a` that may be linked to cells of `b`, and
+    /// those cells of `b`.
     #[inline(always)]
     pub fn rims(&self, a: &FofBlock, b: &FofBlock) -> (u64, u64) {
         (a.mask & self.x.from & self.yz.from, b.mask & self.x.to & self.yz.to)
     }
 
-    /// The cells among `to` of the other block that are within reach of cell `at`.
+    /// The cells among `to` of the other block that are within reach of cell `at`, one bit each.
     #[inline(always)]
     pub fn near(&self, at: u32, to: u64) -> u64 {
         self.yz.of[at as usize >> 2] & self.x.of[at as usize & 3] & to

@@ -106,6 +106,7 @@ impl<R: Record> Linker<'_, R> {
 }
 
 impl<R: Record> ContactVisitor for &Linker<'_, R> {
+    /// Joins the linked cells of two touching blocks. Only cells in the rims of the blocks can be linked.
     #[inline(always)]
     fn pair(&mut self, a: &FofBlock, b: &FofBlock, contact: BlockContact) {
         let (from, to) = contact.rims(a, b);

@@ -18,7 +18,8 @@ pub struct BinaryFile {
     pub blocks: FileBlocks,
 }
 
-/// The first bytes of a file of this format: its byte order, and whether it is of type 2.
+/// The first bytes of a file of this format: its byte order, and whether it is of type 2,
+/// where each block has a label.
 pub fn recognise(start: &[u8]) -> Option<(ByteOrder, bool)> {
     let first: [u8; 4] = start.get(..4)?.try_into().ok()?;
     let is = |n: u32| match (first == n.to_le_bytes(), first == n.to_be_bytes()) {
@@ -89,7 +90,11 @@ pub fn look(path: &Path, given: Option<BlockOrder>) -> ReadResult<BinaryFile> {
     Ok(BinaryFile { order, header, blocks })
 }
 
-/// The blocks of type 2, by their labels.
+/// The places of the blocks that are read, in a file of type 2: each has a label, in any order. Other blocks
+/// are passed over. Masses are needed only for particles without one in the header, densities only for gas.
+///
+/// # Errors
+/// When a block occurs twice or has another length than its particles need, or there are no positions.
 fn labelled(walk: &mut Walk, header: &BinaryHeader) -> ReadResult<FileBlocks> {
     let (n, own, gas) = (header.n(), header.n_own_masses(), header.here[0]);
     let mut blocks = FileBlocks::default();

@@ -228,6 +228,8 @@ impl OutputWriter<'_> {
         }
     }
 
+    /// The path of one of the files of `cpu`, which counts from 0; names count from 1. For the family `amr`
+    /// and the first CPU of output 80: `amr_00080.out00001`.
     fn file(&self, family: &str, cpu: usize) -> PathBuf {
         self.folder(cpu).join(format!("{family}_{:05}.out{:05}", self.number, cpu + 1))
     }
