@@ -28,6 +28,7 @@ pub(crate) fn phew(
     params: &PhewParams,
 ) -> Result<Clumps, Error> {
     session.check_same("field and parameters", &(field, params))?;
+    // Values with units wait for those of the input, so they are checked once more when they are converted.
     params.check_on_cells()?;
     let (header, has_units) = (snapshot.reader().header(), snapshot.reader().has_units());
     let scale = scale_of_cells(header, has_units, params.rules);

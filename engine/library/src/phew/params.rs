@@ -43,7 +43,7 @@ impl From<&str> for FieldChoice {
 /// No density threshold is lower.
 pub(crate) const LEAST_THRESHOLD: f64 = -1e300;
 
-/// The thresholds of PHEW, densities in code units.
+/// The thresholds of PHEW: as they were given (`PhewParams::thresholds`), or in code units (`in_code_units`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
     /// Cells above it are test cells. It may be below 0 only for fields of cells, if persistence is a
@@ -56,7 +56,7 @@ pub struct Thresholds {
     pub significance: Option<f64>,
     /// Clumps that meet above it merge into one halo; `None`: no saddle pass.
     pub saddle: Option<f64>,
-    /// Clumps of haloes up to this mass (code units) are not listed.
+    /// Clumps of haloes up to this mass are not listed.
     pub mass: f64,
     /// Clumps of haloes with fewer leaf cells are not listed.
     pub min_cells: u64,

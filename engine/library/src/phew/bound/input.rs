@@ -22,7 +22,7 @@ pub struct BoundInput<'a> {
     pub test_field: Option<TestField<'a>>,
     /// The patches of particles.
     pub places: MemberPlaces<'a>,
-    /// The clump of every patch.
+    /// The clump and the halo of every patch.
     pub ids: &'a PatchIds,
     /// Clumps and haloes.
     pub structures: &'a Structures,

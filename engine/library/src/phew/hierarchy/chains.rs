@@ -43,13 +43,14 @@ pub struct Followed {
     pub of_peak: Vec<ClumpSlot>,
 }
 
-/// Collective: follows the chains of all peaks through noise and through saddles above the threshold
-/// `saddle`. One exchange, and one per doubling of the ranks that the longest chain passes through.
+/// Collective: follows the chains of all peaks through noise and through saddles above `saddle_threshold`;
+/// without one no clump merges. One exchange, and one per doubling of the ranks that the longest chain passes
+/// through.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn follow(noise: Noise, saddle: Option<f64>, comm: &Comm) -> Result<Followed, CommError> {
-    let mut chains = Chains::new(noise, saddle);
+pub fn follow(noise: Noise, saddle_threshold: Option<f64>, comm: &Comm) -> Result<Followed, CommError> {
+    let mut chains = Chains::new(noise, saddle_threshold);
     let ends = chains.follow_ends();
     resolve(comm, &mut chains.exits, |name| chains.local.step(PeakName::from_word(name)))?;
     let own = chains.own_clumps();
@@ -167,7 +168,7 @@ impl LocalChains<'_> {
 }
 
 impl<'a> Chains<'a> {
-    fn new(noise: Noise<'a>, saddle: Option<f64>) -> Self {
+    fn new(noise: Noise<'a>, saddle_threshold: Option<f64>) -> Self {
         let peaks = noise.peaks();
         let n = peaks.len();
         let target = |i: usize| noise.target(PeakIdx::new(i));
@@ -192,18 +193,19 @@ impl<'a> Chains<'a> {
         let exits = leaving.iter().map(|(_, name)| ClumpLead::onward(*name, PeakName::NONE)).collect();
         let local = LocalChains { peaks, clump_peaks, place, up, merging: Vec::new() };
         let mut chains = Self { local, exits, n_noise: leaving.len() };
-        chains.merge(saddle);
+        chains.merge(saddle_threshold);
         chains
     }
 
     /// Makes each merging clump point to the clump at the other end of its saddle, or to an exit.
-    fn merge(&mut self, saddle: Option<f64>) {
+    fn merge(&mut self, saddle_threshold: Option<f64>) {
         let LocalChains { peaks, ref clump_peaks, .. } = self.local;
         let n = clump_peaks.len();
         // The patch at the other end, if the clump merges.
         let endpoint = |peak: &PeakIdx| {
             let death = &peaks.tree.death[peak.at()];
-            let merges = !death.is_never() && saddle.is_some_and(|threshold| death.saddle > threshold);
+            let merges =
+                !death.is_never() && saddle_threshold.is_some_and(|threshold| death.saddle > threshold);
             merges.then_some(death.endpoint)
         };
         let next = |place: usize| match endpoint(&clump_peaks[place]) {

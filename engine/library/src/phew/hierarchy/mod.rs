@@ -54,8 +54,8 @@ impl Structures {
     }
 }
 
-/// Collective: cuts the tree. Clumps of small haloes are not listed, as the last two thresholds say.
-/// `central` chooses the central clump of a halo.
+/// Collective: cuts the tree. `thresholds` are in code units; their `mass` and `min_cells` say which haloes
+/// are so small that their clumps are not listed. `central` chooses the central clump of a halo.
 ///
 /// # Errors
 /// When another rank fails.
