@@ -16,11 +16,14 @@ use inselberg_kernels::phew::persistence::Persistence;
 
 const DENSITY: &str =
     "a finite number, 0 or more (any number with `relevance_difference` in a field of cells)";
-const RATIO: &str = "a finite ratio, 0 or more";
-const DIFFERENCE: &str = "a finite difference, 0 or more";
-const SIGNIFICANCE: &str = "a finite number of standard deviations, 0 or more";
-const MASS: &str = "a finite mass, 0 or more";
-const CELLS: &str = "a number of cells up to 1e18";
+// These hold for a new cut as well.
+pub(super) const RATIO: &str = "a finite ratio, 0 or more";
+pub(super) const DIFFERENCE: &str = "a finite difference, 0 or more";
+pub(super) const SIGNIFICANCE: &str = "a finite number of standard deviations, 0 or more";
+pub(super) const MASS: &str = "a finite mass, 0 or more";
+pub(super) const CELLS: &str = "a number of cells up to 1e18";
+/// The greatest number of [`CELLS`].
+pub(super) const MOST_CELLS: u64 = 1_000_000_000_000_000_000;
 
 params! {
     /// The parameters of PHEW. Densities and masses are in the caller's units.
@@ -82,7 +85,7 @@ params! {
         ///
         /// Every clump of such a halo is listed, however small, so that every parent is. Labels of cells and
         /// particles do not change. Pictures have separate limits.
-        pub min_cells: u64 = 0, "min_cells" = count("0", |n| *n <= 1_000_000_000_000_000_000, CELLS);
+        pub min_cells: u64 = 0, "min_cells" = count("0", |n| *n <= MOST_CELLS, CELLS);
         /// Least number of particles, of any type, of a halo whose clumps are listed.
         ///
         /// All particles in the patches of the halo count, bound or not. They are read once more. As for

@@ -10,6 +10,7 @@ use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
 use crate::phew::params::{DensityUnit, OF_MEMBERS, ThresholdUnits, Thresholds, set_persistence};
 use crate::phew::peaks::Peaks;
+use crate::phew::phew_params::{CELLS, DIFFERENCE, MASS, MOST_CELLS, RATIO, SIGNIFICANCE};
 use crate::phew::tables::{MIN_CELLS, RecutError, RecutHeader, read_tree, threshold_attributes};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::units;
@@ -28,7 +29,7 @@ params! {
         pub significance: Option<f64> = None, "significance_threshold" = real(
             "",
             |x: &Option<f64>| x.is_none_or(|x| x >= 0.0),
-            "a finite number of standard deviations, 0 or more",
+            SIGNIFICANCE,
         ).example("0");
         /// New saddle threshold (code units); default: that of the catalogue.
         ///
@@ -42,12 +43,12 @@ params! {
         ///
         /// With RAMSES's rules, the unit is the mass of the lightest particle, as in the first run.
         pub mass: Option<f64> = None, "mass_threshold" =
-            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), "a finite mass, 0 or more").measured(Measure::MASS).example("0");
+            real("", |x: &Option<f64>| x.is_none_or(|x| x >= 0.0), MASS).measured(Measure::MASS).example("0");
         /// New least number of leaf cells of a listed halo; default: that of the catalogue.
         pub min_cells: Option<u64> = None, "min_cells" = count(
             "",
-            |n: &Option<u64>| n.is_none_or(|n| n <= 1_000_000_000_000_000_000),
-            "a number of cells up to 1e18",
+            |n: &Option<u64>| n.is_none_or(|n| n <= MOST_CELLS),
+            CELLS,
         ).example("20");
     }
     also {
@@ -57,7 +58,7 @@ params! {
             "",
             |of: &mut NewThresholds, text, _| set_persistence(&mut of.persistence, text, Persistence::Ratio),
             |of| of.persistence.filter(|of| !of.is_difference()).map(|of| of.threshold().to_string()),
-            "a finite ratio, 0 or more",
+            RATIO,
         ).instead_of("relevance_difference").example("5");
         /// The same for a catalogue that was cut by a difference (code units).
         ///
@@ -67,7 +68,7 @@ params! {
             "",
             |of: &mut NewThresholds, text, _| set_persistence(&mut of.persistence, text, Persistence::Difference),
             |of| of.persistence.filter(|of| of.is_difference()).map(|of| of.threshold().to_string()),
-            "a finite difference, 0 or more",
+            DIFFERENCE,
         ).instead_of("relevance_threshold").measured(Measure::DENSITY).example("2");
     }
 }
