@@ -1,4 +1,4 @@
-//! Shared by `inselberg phew` and `inselberg fof`: ranks, threads, results and their errors.
+//! Shared by all searches (`phew`, `fof`, `voids`): ranks, threads, results and their errors.
 
 use super::estimate::Estimate;
 use super::fault::CommandError;

@@ -1,4 +1,15 @@
 //! The commands. Only this module prints, exits and reads the environment.
+//!
+//! The way of a search (`phew`, `fof`, `voids`) from its options to the call of the library:
+//!
+//! ```text
+//!     parse ─▶ launcher ─▶ run ─▶ series ────▶ driver ─────▶ search ─▶ the engine of the library
+//!              one job            snapshot     ranks and     one rank
+//!              for all ranks      by snapshot  threads
+//! ```
+//!
+//! From `series` on, the job is behind two traits: `SnapshotJob` opens the input, `Search` finds and writes.
+//! The file of the command implements both.
 #![allow(clippy::disallowed_methods, clippy::exit, clippy::print_stderr, clippy::print_stdout)]
 
 mod aligned;
