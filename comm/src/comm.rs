@@ -94,6 +94,15 @@ impl Comm {
         self.endpoint().transport().thread_level()
     }
 
+    /// Whether calls can be made now, by this thread. Local.
+    ///
+    /// # Errors
+    /// [`CommError::WrongThread`]; [`CommError::Mpi`] if the host of a guest has finalised MPI. A call would then
+    /// end the process, or wait for ever.
+    pub fn check_callable(&self) -> Result<()> {
+        self.endpoint().transport().check_callable()
+    }
+
     /// For a program under MPI: calls `clean` before an abort, a stall or another error between ranks ends
     /// this process, because nothing is dropped then. It replaces an earlier `clean`. Other backends return
     /// errors and never call it. Local.

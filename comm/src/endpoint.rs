@@ -156,7 +156,7 @@ impl Endpoint {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        self.transport().check_thread()?;
+        self.transport().check_callable()?;
         self.place.call = op.name();
         self.set_location();
         let lap = self.traffic.lap();
@@ -184,7 +184,7 @@ impl Endpoint {
     /// Makes this rank and all others ready for calls again. A rank without an error first makes the others
     /// fail.
     pub fn recover(&mut self) -> Result<()> {
-        self.transport().check_thread()?;
+        self.transport().check_callable()?;
         match self.failed {
             Some(CommError::Closed) => return Err(CommError::Closed),
             Some(_) => {}
@@ -204,7 +204,7 @@ impl Endpoint {
 
     /// Waits for all ranks and frees their shared resources.
     pub fn close(&mut self) -> Result<()> {
-        self.transport().check_thread()?;
+        self.transport().check_callable()?;
         let within = self.recover_timeout;
         let closed = self.transport().close(within);
         self.failed = Some(CommError::Closed);

@@ -16,6 +16,7 @@ use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_comm::{Comm, CommBuilder};
 use inselberg_io::Snapshot;
 use proptest::prelude::*;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -330,6 +331,34 @@ fn columns_of_any_type_order_and_stride_are_read() {
     let density = Column::from(&by_cell).gathered((&order).into()).expect("an order");
     let found = engine.phew(&cells, density, &params).expect("clumps");
     assert_eq!(found.labels(), plain.labels());
+}
+
+/// Results of one engine are written from all threads of a pool of the caller, of which one is enough to meet
+/// a call within a call.
+#[test]
+fn results_are_written_from_a_pool_of_the_caller() {
+    let (says, hears) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let folder = tempfile::tempdir().expect("a folder");
+        let snapshot = open(&output("dm_1rank"));
+        let (octs, _) = HostOcts::read(&*snapshot, "rho");
+        let mut engine = Engine::builder().threads(2).build().expect("an engine");
+        let cells = octs.cells(geometry_of(&*snapshot));
+        let params = params_of(DARK, Rules::Paper);
+        let found: Vec<Clumps> =
+            (0..8).map(|_| engine.phew(&cells, &octs.rho, &params).expect("clumps")).collect();
+        for n_threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
+            pool.install(|| {
+                found.par_iter().enumerate().for_each(|(i, clumps)| {
+                    clumps.write(folder.path().join(format!("{i}.csv"))).expect("a catalogue");
+                });
+            });
+        }
+        let n_written = (0..8).filter(|i| folder.path().join(format!("{i}.csv")).exists()).count();
+        says.send(n_written).expect("the test waits");
+    });
+    assert_eq!(hears.recv_timeout(Duration::from_secs(100)), Ok(8));
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl Transport for Traced {
         self.inner.look().thread_level()
     }
 
-    fn check_thread(&self) -> Result<()> {
-        self.inner.look().check_thread()
+    fn check_callable(&self) -> Result<()> {
+        self.inner.look().check_callable()
     }
 }

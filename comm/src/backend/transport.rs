@@ -144,8 +144,8 @@ pub(crate) trait Transport: fmt::Debug {
         ThreadLevel::Multiple
     }
 
-    /// Returns an error if this thread must not call the operations.
-    fn check_thread(&self) -> Result<()> {
+    /// Returns an error if this thread must not call the operations, or nobody may any more.
+    fn check_callable(&self) -> Result<()> {
         Ok(())
     }
 }

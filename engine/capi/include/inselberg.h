@@ -186,7 +186,8 @@ typedef struct {
   // Type of the list: INSELBERG_I32, INSELBERG_I64, INSELBERG_U32 or INSELBERG_U64. Not used without a
   // list.
   int32_t index_type;
-  // Parts of each item, to be checked: 1, 3 or 8. 0: those that the call expects.
+  // Parts of each item, to be checked: 1, 3 or 8. 0: those that the call expects. Vectors may be three
+  // columns of 1 part: x, y and z.
   int32_t parts;
 } inselberg_column;
 

@@ -75,7 +75,8 @@ pub struct GivenColumn {
     /// Type of the list: INSELBERG_I32, INSELBERG_I64, INSELBERG_U32 or INSELBERG_U64. Not used without a
     /// list.
     pub index_type: i32,
-    /// Parts of each item, to be checked: 1, 3 or 8. 0: those that the call expects.
+    /// Parts of each item, to be checked: 1, 3 or 8. 0: those that the call expects. Vectors may be three
+    /// columns of 1 part: x, y and z.
     pub parts: i32,
 }
 
@@ -242,6 +243,11 @@ impl GivenColumn {
         let axis =
             |axis| unsafe { gathered(axis, self.index, self.index_count, self.index_type, self.index_base) };
         Ok(VectorColumn([axis(x)?, axis(y)?, axis(z)?]))
+    }
+
+    /// Whether nothing says how many parts an item has.
+    fn is_silent(&self) -> bool {
+        self.parts == 0 && self.item_stride == 0 && self.part_stride == 0
     }
 
     fn extent(&self, n_parts: usize) -> Result<ByteExtent, Error> {
@@ -414,14 +420,49 @@ impl GivenColumns {
             let axes = unsafe {
                 match shape {
                     ItemShape::Values(n_parts) => column.numbers(*n_parts).map(|column| vec![column]),
+                    ItemShape::Vector if column.parts == 1 => column.numbers(1).map(|axis| vec![axis]),
                     ItemShape::Vector => column.vectors().map(|VectorColumn(axes)| axes.to_vec()),
                 }
             };
             let axes = axes.map_err(|error| Error::new(error.kind(), format!("column {name}: {error}")))?;
+            let is_repeated = named.iter().any(|(other, _)| other == name);
+            if matches!(shape, ItemShape::Vector) && is_repeated && column.is_silent() {
+                return Err(refused(format!(
+                    "several columns {name} without parts and strides; expected parts = 3 in each, or x, y and z with parts = 1"
+                )));
+            }
             named.push((name, axes));
         }
-        Ok(named)
+        joined_axes(named, known)
     }
+}
+
+/// Three columns of one part are the axes of one column of vectors.
+fn joined_axes<'a>(
+    named: NamedColumns<'a>,
+    known: &[(&'static str, ItemShape)],
+) -> Result<NamedColumns<'a>, Error> {
+    let is_axis = |name: &str, axes: &[Column]| {
+        axes.len() == 1
+            && known.iter().any(|(known, shape)| *known == name && matches!(shape, ItemShape::Vector))
+    };
+    let (axes, mut joined): (NamedColumns, NamedColumns) =
+        named.into_iter().partition(|(name, axes)| is_axis(name, axes));
+    for (name, _) in known {
+        let of_name: Vec<Column> =
+            axes.iter().filter(|(other, _)| other == name).flat_map(|(_, axes)| axes.clone()).collect();
+        let has_vectors = joined.iter().any(|(other, _)| other == name);
+        match of_name.len() {
+            0 => {}
+            3 if !has_vectors => joined.push((name, of_name)),
+            n => {
+                return Err(refused(format!(
+                    "column {name}: {n} columns with parts = 1; expected three, for x, y and z, and no others"
+                )));
+            }
+        }
+    }
+    Ok(joined)
 }
 
 /// A text of the caller.

@@ -240,12 +240,16 @@ impl Lifecycle for Guest {
         Ok(())
     }
 
-    fn close(mpi: &mut Mpi<Self>, within: Duration) -> Result<()> {
+    fn check_running() -> Result<()> {
         if is_finalised()? {
-            let message =
-                "the host has finalised MPI already; what the ranks hold together is never freed".into();
-            return Err(CommError::Mpi { call: "close", message });
+            let message = "the host has finalised MPI already; what the ranks hold together is never freed";
+            return Err(CommError::Mpi { call: "MPI_Finalized", message: message.into() });
         }
+        Ok(())
+    }
+
+    fn close(mpi: &mut Mpi<Self>, within: Duration) -> Result<()> {
+        Self::check_running()?;
         mpi.meet("close", within)?;
         mpi.link.free()
     }

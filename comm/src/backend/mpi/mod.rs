@@ -78,6 +78,11 @@ pub(crate) trait Lifecycle: Sized {
         Ok(())
     }
 
+    /// Returns an error if MPI has ended.
+    fn check_running() -> Result<()> {
+        Ok(())
+    }
+
     /// See [`Transport::close`].
     fn close(_mpi: &mut Mpi<Self>, _within: Duration) -> Result<()> {
         Ok(())
@@ -264,7 +269,8 @@ impl<L: Lifecycle> Transport for Mpi<L> {
         self.level
     }
 
-    fn check_thread(&self) -> Result<()> {
+    fn check_callable(&self) -> Result<()> {
+        L::check_running()?;
         self.check_level()
     }
 }

@@ -343,6 +343,10 @@ static void fail(inselberg *handle, struct oct *octs, long n) {
   fail_with_overlaps(handle, octs, n);
   set_octs(handle, octs, n);
   require(phew(handle, octs, n) == INSELBERG_DONE, "the call after all of them");
+  char place[4000];
+  snprintf(place, sizeof place, "%s/other%d.%d.csv", folder, part, rank);
+  int expected = n_ranks > 1 ? INSELBERG_INVALID_ARGUMENT : INSELBERG_DONE;
+  require(all_have(inselberg_write(handle, place), expected), "the code for other names on other ranks");
   require(all_have(inselberg_write(handle, "/dev/null/clumps.csv"), INSELBERG_WRITE), "the code for no folder");
   fail_to_write(handle);
   require(inselberg_recut(handle) == INSELBERG_DONE, "another cut");
@@ -441,7 +445,19 @@ static void groups(inselberg *handle, const struct particle *p, long n) {
       {.name = "mass", .data = &p->mass, .items = n, .item_stride = stride, .number_type = INSELBERG_F32},
       {.name = "velocity", .data = p->v, .items = n, .item_stride = stride, .number_type = INSELBERG_F32},
   };
-  require(inselberg_fof(handle, columns, 4) == INSELBERG_DONE, "groups");
+  /* Three columns that do not say whether they are axes or further vectors. */
+  inselberg_column mute[3] = {columns[0], columns[0], columns[0]};
+  for (int a = 0; a < 3; a++) {
+    mute[a].data = &p->x[a], mute[a].item_stride = 0;
+  }
+  require(all_have(inselberg_fof(handle, mute, 3), INSELBERG_INVALID_ARGUMENT), "the code for axes that do not say so");
+  /* The same positions as x, y and z. */
+  inselberg_column axes[6] = {columns[1], columns[2], columns[3], columns[0], columns[0], columns[0]};
+  for (int a = 0; a < 3; a++) {
+    axes[3 + a].data = &p->x[a], axes[3 + a].parts = 1;
+  }
+  require(all_have(inselberg_fof(handle, axes, 5), INSELBERG_INVALID_ARGUMENT), "the code for a missing axis");
+  require(inselberg_fof(handle, axes, 6) == INSELBERG_DONE, "groups");
   unsigned *labels = memory(n, sizeof *labels);
   inselberg_output into = {.data = labels, .items = n, .number_type = INSELBERG_U32};
   require(inselberg_labels(handle, INSELBERG_GROUP_LABELS, &into, 1) == INSELBERG_DONE, "labels of particles");
@@ -512,6 +528,8 @@ int main(int argc, char **argv) {
 #ifdef WITH_MPI
   require(inselberg_open_mpi(MPI_COMM_WORLD, 1, &handle) == INSELBERG_DONE, "another handle");
   MPI_Finalize();
+  static const struct oct none;
+  require(phew(handle, &none, 0) == INSELBERG_COMMUNICATION, "the code for clumps after MPI_Finalize");
   require(inselberg_free(&handle) == INSELBERG_COMMUNICATION && handle == NULL, "the code after MPI_Finalize");
 #endif
   printf("all good\n");

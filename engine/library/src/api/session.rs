@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 use rayon::ThreadPoolBuilder;
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::ThreadId;
@@ -77,6 +78,12 @@ impl CallThreads {
 
     fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
         match self {
+            // A worker of the caller's pool would take other work of that pool while it waits. That may be a call of
+            // the same engine, which waits for this one. Another thread waits and does nothing else.
+            Self::Pool(pool) if rayon::current_thread_index().is_some() => std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| pool.install(work));
+                Ok(waiting.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            }),
             Self::Pool(pool) => Ok(pool.install(work)),
             Self::Caller(thread) if *thread == std::thread::current().id() => Ok(work()),
             Self::Caller(_) => {
@@ -148,6 +155,7 @@ impl Shared {
         let plans = Arc::clone(plans);
         match &self.owner {
             ProcessOwner::Host { threads, hook } => threads.run(move || {
+                comm.check_callable()?;
                 let observer = HookObserver::new(hook.clone());
                 let executor = Executor::with_plans(ThreadPool::from_current(), &observer, plans);
                 guard::call(comm, || work(Session { shared: self, comm, executor: &executor, meshes }))
@@ -196,9 +204,9 @@ impl Shared {
         kept: &dyn KeptForMaps,
         views: &[View],
     ) -> Result<Option<Vec<DensityMap>>, Error> {
-        check_views(views, kept.space())?;
         self.call(|session| {
             session.check_same("views", &views)?;
+            check_views(views, kept.space())?;
             Ok(maps(kept, kept.space(), views, session.comm)?)
         })
     }
@@ -224,6 +232,9 @@ impl Shared {
 
     /// Collective: writes a catalogue to a file.
     pub fn write(self: &Arc<Self>, part: &CataloguePart, path: &Path) -> Result<(), Error> {
-        self.call(|Session { comm, .. }| Ok(write_part(path, part, comm)?))
+        self.call(|session| {
+            session.check_same("place", &path)?;
+            Ok(write_part(path, part, session.comm)?)
+        })
     }
 }
