@@ -58,7 +58,7 @@ fn lists_for_consistent_trees_link_neighbouring_outputs_alone() {
     let input = written(&room, "tree.hdf5", &by_hand());
     done(&["convert", &input, "--to", "consistent-trees", "-o", &room.path("lists")]);
     let scales = fs::read_to_string(room.path("lists/scales.list")).expect("scales");
-    assert_eq!(scales, "1 0.25\n2 0.5\n4 0.8\n7 1.0\n");
+    assert_eq!(scales, "1 0.25\t\n2 0.5\n4 0.8\n7 1.0\n");
     let rows = |number: i64| -> Vec<Vec<f64>> {
         let text = fs::read_to_string(room.path(&format!("lists/out_{number}.list"))).expect("a list");
         let lines = text.lines().filter(|line| !line.starts_with('#'));

@@ -24,7 +24,8 @@ fn positions(room: &Room) -> String {
 fn phew_says_memory_ranks_and_results_and_writes_nothing() {
     let room = Room::new();
     let (input, to, report) = (input(), room.path("c.csv"), room.path("text"));
-    fs::write(&to, "old").expect("written");
+    let old = "# inselberg catalogue 1\n";
+    fs::write(&to, old).expect("written");
     let more = ["--ramses-text", &report, "--dry-run", "--ranks", "2", "--log", &room.path("run.log")];
     let text = done(&phew(&input, &to, &more));
     for part in ["nothing is computed or written", "2 (threads of this process)", "1 per rank", "leaf cells"]
@@ -36,7 +37,7 @@ fn phew_says_memory_ranks_and_results_and_writes_nothing() {
         "{text}"
     );
     assert!(text.contains(" to ") && text.contains("in addition to the input"), "{text}");
-    assert_eq!((room.names(), fs::read(&to).expect("there")), (vec!["c.csv".to_string()], b"old".to_vec()));
+    assert_eq!((room.names(), fs::read(&to).expect("there")), (vec!["c.csv".to_string()], old.into()));
     let json = done_json(&phew(&input, &to, &more));
     let one = &json["snapshots"][0];
     // The same range as `info`.

@@ -30,6 +30,7 @@ mod dry_run;
 mod fof;
 #[cfg(feature = "hdf5")]
 mod fof_snapshots;
+mod foreign_files;
 mod help;
 mod info;
 mod log;

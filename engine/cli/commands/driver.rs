@@ -38,6 +38,8 @@ pub struct ProcessSetup<'a> {
     pub n_workers: usize,
     /// Whether it is the first process.
     pub is_first: bool,
+    /// Whether files of other programs are replaced.
+    pub force: bool,
 }
 
 impl DriverRequest<'_> {
@@ -47,7 +49,8 @@ impl DriverRequest<'_> {
         let ranks = request.start(world)?;
         let settings = request.settings()?;
         let seating = Seating::new(&ranks, self.launch, self.common)?;
-        Ok((ranks, Driver { seating, traced: self.traced, settings, threads: OnceLock::new() }))
+        let (traced, force) = (self.traced, self.common.force);
+        Ok((ranks, Driver { seating, traced, force, settings, threads: OnceLock::new() }))
     }
 }
 
@@ -55,6 +58,8 @@ impl DriverRequest<'_> {
 pub struct Driver {
     seating: Seating,
     traced: bool,
+    /// Whether files of other programs are replaced, and complete snapshots computed again.
+    pub force: bool,
     /// The settings of the ranks of each snapshot.
     pub settings: Settings,
     /// The threads of a rank that is a process. Its own thread joins them for good.
@@ -66,8 +71,8 @@ impl Driver {
     /// and results.
     pub fn open<J: SnapshotJob>(&self, ranks: &RankHandles, job: &J) -> Result<J::Input, CommandError> {
         let facts = ranks.together(|comm| job.read_headers(comm))?;
-        let n_workers = self.n_workers(ranks);
-        ranks.prepare(|is_first| job.open(&facts, &ProcessSetup { ranks, n_workers, is_first }))
+        let (n_workers, force) = (self.n_workers(ranks), self.force);
+        ranks.prepare(|is_first| job.open(&facts, &ProcessSetup { ranks, n_workers, is_first, force }))
     }
 
     /// Starts the threads of `rank`, of which the calling thread is the first; see [`Seating::start`].

@@ -67,7 +67,7 @@ fn prospect<J: SnapshotJob>(
     ranks: &RankHandles,
     driver: &Driver,
 ) -> Result<Prospect, CommandError> {
-    let is_kept = || series.is_resumable && !series.force;
+    let is_kept = || series.is_resumable && !driver.force;
     let kept = ranks.is_first() && is_kept() && is_complete(job, identity(job).as_deref(), &series.options);
     if ranks.share(vec![kept; ranks.n_here()])?.contains(&true) {
         return Ok(Prospect::Keep);

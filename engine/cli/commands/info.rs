@@ -107,7 +107,7 @@ fn without_thresholds(job: &InfoJob, what: &str) -> Result<(), CommandError> {
 fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     if let Some(plot) = &job.plot {
         preflight::distinct(&[("input", &job.input), ("plot", plot)])?;
-        preflight::picture(plot)?;
+        preflight::picture(plot, common.force)?;
     }
     let snapshot = open_from(&read_headers_with(&job.input, &job.grid)?);
     let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;

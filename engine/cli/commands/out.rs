@@ -2,6 +2,7 @@
 
 use super::escape::escaped;
 use super::fault::CommandError;
+use super::preflight;
 use inselberg_io::staging::Staged;
 use std::io::{ErrorKind, Write};
 
@@ -40,5 +41,12 @@ pub fn finish(
     json: impl FnOnce() -> serde_json::Value,
 ) -> Result<(), CommandError> {
     report(common, text, json)?;
+    commit(staged, common)
+}
+
+/// Gives results their names. A file of another program that is there stays, and nothing is written, unless
+/// the user forces it.
+pub fn commit(staged: Staged, common: crate::config::Common) -> Result<(), CommandError> {
+    staged.targets().try_for_each(|path| preflight::replaceable(path, common.force))?;
     Ok(staged.commit()?)
 }

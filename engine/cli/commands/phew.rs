@@ -68,7 +68,7 @@ impl SnapshotJob for PhewJob {
         check_memory(self, &input, process)?;
         // Only the first process makes files.
         if process.is_first {
-            check_outputs(self, &input)?;
+            check_outputs(self, &input, process.force)?;
         }
         Ok(input)
     }
@@ -215,7 +215,7 @@ fn estimate(input: &PhewInput) -> Result<Estimate, CommandError> {
 }
 
 /// Checks that the results can be written.
-fn check_outputs(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
+fn check_outputs(job: &PhewJob, input: &PhewInput, force: bool) -> Result<(), CommandError> {
     // An input given by its info file is the folder around it, whose files must not be replaced.
     let file = file_of(&job.input);
     let input = match input {
@@ -224,7 +224,7 @@ fn check_outputs(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
     };
     let mut inputs = vec![file, input];
     inputs.dedup();
-    results::check(&job.results(), &inputs)
+    results::check(&job.results(), &inputs, force)
 }
 
 /// Tables and columns of a stored catalogue that a new cut does not have.
@@ -266,9 +266,10 @@ fn new_cut(job: &RecutJob, stored: &Catalogue) -> Result<Catalogue, CommandError
 
 /// Applies new thresholds to a stored tree.
 pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
-    preflight::distinct(&[("input", &job.input), ("output", &job.output)])?;
     let stored = catalogue::read(&job.input)?;
+    preflight::not_an_origin(&job.input, &stored, ("output", &job.output))?;
     catalogue::check_output(&job.output)?;
+    preflight::replaceable(&job.output, common.force)?;
     interrupt::guard()?;
     let cut = new_cut(job, &stored)?;
     let staged = catalogue::stage(&job.output, &cut)?;

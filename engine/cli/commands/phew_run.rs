@@ -28,6 +28,7 @@ use inselberg_io::collective::shared;
 use inselberg_io::particles::{
     ParticleHeader, ParticleInput, file_of, read_particle_headers_with, recognises_particles,
 };
+use inselberg_io::staging::mark::MARK;
 use inselberg_io::staging::{Staged, stage_file};
 use inselberg_io::{Cosmology, FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
 use rayon::prelude::*;
@@ -184,7 +185,8 @@ pub fn stage_trace(path: &Path, recorder: &Recorder, comm: &Comm) -> Result<Stag
 
 /// Stages the task graphs of this rank.
 pub fn stage_graphs(path: &Path, recorder: &Recorder) -> Result<Staged, CommandError> {
-    stage_text(path, &recorder.graphs().into_iter().filter_map(|graph| graph.dot).collect::<String>())
+    let graphs: String = recorder.graphs().into_iter().filter_map(|graph| graph.dot).collect();
+    stage_text(path, &format!("// {MARK}\n{graphs}"))
 }
 
 fn stage_text(path: &Path, text: &str) -> Result<Staged, CommandError> {

@@ -2,6 +2,7 @@
 
 use super::driver::RunCosts;
 use super::fault::CommandError;
+use super::preflight::REPORT_PAGE;
 use crate::config::{CubeRegion, MapRegion, ShownResults};
 use crate::report::page::{ReportData, Zoom, cube_view, page, whole_view, zoom_views};
 use crate::report::plot::{PictureData, stage_plot};
@@ -196,7 +197,7 @@ fn stage_page(folder: &Path, data: &ReportData<'_>) -> Result<Staged, CommandErr
 /// When it cannot be written.
 pub fn stage_html(folder: &Path, text: &str) -> Result<Staged, CommandError> {
     let place = hidden::place(folder).map_err(|error| CommandError::about(folder, error))?;
-    let staged = stage_file(&folder.join("index.html"), |out| out.write_all(text.as_bytes()))?;
+    let staged = stage_file(&folder.join(REPORT_PAGE), |out| out.write_all(text.as_bytes()))?;
     Ok(staged.in_place(place))
 }
 

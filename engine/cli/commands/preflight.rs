@@ -1,7 +1,9 @@
 //! Can the results be written? Checked before the work, not after it.
 
 use super::fault::CommandError;
-use inselberg_io::catalogue::{self, SoapPlace};
+use inselberg_io::catalogue::{self, Attribute, Catalogue, RUN_ATTRIBUTES, SoapPlace};
+use inselberg_io::input_paths;
+use inselberg_io::particles::file_of;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,33 +19,64 @@ pub fn folder(path: &Path) -> Result<(), CommandError> {
 }
 
 /// Checks that files in the layout of SOAP can be written to `path`.
-pub fn soap(path: &Path) -> Result<(), CommandError> {
+pub fn soap(path: &Path, force: bool) -> Result<(), CommandError> {
     let place = SoapPlace::new(path);
     place.folder().map_or(Ok(()), folder)?;
-    Ok(catalogue::check_soap(&place)?)
+    catalogue::check_soap(&place)?;
+    let files = [Some(place.properties()), place.membership()];
+    files.iter().flatten().try_for_each(|file| replaceable(file, force))
 }
 
 /// Checks that a report can be written into the folder `path`.
-pub fn report(path: &Path) -> Result<(), CommandError> {
-    #[cfg(not(feature = "plot"))]
-    return Err(no_pictures(path));
-    #[cfg(feature = "plot")]
-    folder(path)
+pub fn report(path: &Path, force: bool) -> Result<(), CommandError> {
+    draws_pictures(path)?;
+    folder(path)?;
+    replaceable(&path.join(REPORT_PAGE), force)
 }
 
 /// Checks that a picture can be drawn into `path`.
-pub fn picture(path: &Path) -> Result<(), CommandError> {
+pub fn picture(path: &Path, force: bool) -> Result<(), CommandError> {
+    draws_pictures(path)?;
     #[cfg(feature = "plot")]
-    return Ok(crate::report::plot::check_picture(path)?);
-    #[cfg(not(feature = "plot"))]
-    return Err(no_pictures(path));
+    crate::report::plot::check_picture(path)?;
+    replaceable(path, force)
 }
 
-/// The error of a build without pictures.
-#[cfg(not(feature = "plot"))]
-fn no_pictures(path: &Path) -> CommandError {
+/// The page of a report in its folder.
+pub const REPORT_PAGE: &str = "index.html";
+
+/// Whether this build draws pictures. `path` is for the message.
+fn draws_pictures(path: &Path) -> Result<(), CommandError> {
     let problem = "this build draws no pictures; build with the feature `plot`";
-    CommandError::user(format!("{}: {problem}", path.display()))
+    match cfg!(feature = "plot") {
+        true => Ok(()),
+        false => Err(CommandError::user(format!("{}: {problem}", path.display()))),
+    }
+}
+
+/// Checks that no file of another program would be lost by writing to `path`, unless `force`.
+pub fn replaceable(path: &Path, force: bool) -> Result<(), CommandError> {
+    match force || !inselberg_io::written::is_foreign(path) {
+        true => Ok(()),
+        false => Err(unfit(path, "is a file that inselberg did not write", "a new name, or --force")),
+    }
+}
+
+/// Checks that `path` is neither the catalogue at `input` nor a file from which it was made.
+pub fn not_an_origin(
+    input: &Path,
+    catalogue: &Catalogue,
+    (name, path): (&str, &Path),
+) -> Result<(), CommandError> {
+    distinct(&[("input", input), (name, path)])?;
+    let line = match catalogue.attribute(RUN_ATTRIBUTES[0]) {
+        Some(Attribute::Text(line)) => line,
+        _ => return Ok(()),
+    };
+    let origins = input_paths(line);
+    origins
+        .iter()
+        .try_for_each(|origin| distinct(&[("input of the catalogue", file_of(origin)), (name, path)]))
 }
 
 /// Checks that `paths` are all different places.

@@ -60,11 +60,11 @@ impl<'a> ResultFile<'a> {
     }
 
     /// Checks that it can be written, and replaces none of `others`.
-    fn check(&self, others: &[&Path]) -> Result<(), CommandError> {
+    fn check(&self, others: &[&Path], force: bool) -> Result<(), CommandError> {
         let path = self.path;
         match self.kind {
             ResultKind::Catalogue | ResultKind::Table => catalogue::check_output(path)?,
-            ResultKind::Soap => preflight::soap(path)?,
+            ResultKind::Soap => preflight::soap(path, force)?,
             ResultKind::Folder => preflight::folder(path)?,
             ResultKind::Yt(objects) => {
                 preflight::folder(path)?;
@@ -79,16 +79,18 @@ impl<'a> ResultFile<'a> {
                 catalogue::check_viewer(path)?;
                 staging::check_writable(path)?;
             }
-            ResultKind::Picture => preflight::picture(path)?,
-            ResultKind::Report => preflight::report(path)?,
+            ResultKind::Picture => preflight::picture(path, force)?,
+            ResultKind::Report => preflight::report(path, force)?,
             ResultKind::Text => staging::check_writable(path)?,
         }
-        Ok(())
+        // Files in folders are looked at when they get their names.
+        preflight::replaceable(path, force)
     }
 }
 
-/// Checks that results can be written, all to places of their own and none over an input.
-pub fn check(results: &[ResultFile<'_>], inputs: &[&Path]) -> Result<(), CommandError> {
+/// Checks that results can be written, all to places of their own and none over an input or, unless `force`,
+/// over a file of another program.
+pub fn check(results: &[ResultFile<'_>], inputs: &[&Path], force: bool) -> Result<(), CommandError> {
     let (viewers, files): (Vec<&ResultFile<'_>>, Vec<_>) = results.iter().partition(|r| r.is_for_viewers());
     let files: Vec<_> = files.iter().map(|file| (file.name, file.path)).collect();
     for input in inputs {
@@ -99,5 +101,5 @@ pub fn check(results: &[ResultFile<'_>], inputs: &[&Path]) -> Result<(), Command
         }
     }
     let others: Vec<&Path> = inputs.iter().copied().chain(files.iter().map(|(_, path)| *path)).collect();
-    results.iter().try_for_each(|result| result.check(&others))
+    results.iter().try_for_each(|result| result.check(&others, force))
 }

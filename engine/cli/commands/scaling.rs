@@ -2,6 +2,7 @@
 
 use super::child;
 use super::fault::{CommandError, warn};
+use super::preflight::REPORT_PAGE;
 use super::{interrupt, out, preflight};
 use crate::config::{Command, Common, StudyJob};
 use crate::report::thread_clock;
@@ -11,6 +12,7 @@ use crate::scaling::{
 };
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::staging::{Staged, stage_file};
+use inselberg_io::written::is_own;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -26,14 +28,16 @@ pub fn scaling(job: &StudyJob, common: Common, world: &Comm) -> Result<(), Comma
             false => CommandError::Elsewhere,
         });
     }
-    check_places(job)?;
+    check_places(job, common)?;
     interrupt::guard_with(child::end)?;
     let study = run(job, common)?;
     let _place = inselberg_io::staging::hidden::place(&job.output)
         .map_err(|error| CommandError::about(&job.output, error))?;
     let staged = stage(job, &study)?;
     let json = || serde_json::to_value(&study).expect("a study is plain JSON");
-    let page = job.output.join("index.html");
+    let page = job.output.join(REPORT_PAGE);
+    // The page of an earlier study stands for its files, of which tables have no room for a mark.
+    let common = Common { force: common.force || is_own(&page), ..common };
     out::finish(common, staged, || format!("{}\neverything: {}\n", short(&study), page.display()), json)
 }
 
@@ -44,12 +48,13 @@ fn short(study: &Study) -> String {
     tables.map(|table| table.markdown()).collect::<Vec<_>>().join("\n")
 }
 
-fn check_places(job: &StudyJob) -> Result<(), CommandError> {
+fn check_places(job: &StudyJob, common: Common) -> Result<(), CommandError> {
     match job.command {
         Command::Fof => drop(inselberg_io::particles::open_particles(&job.inputs)?),
         _ => drop(inselberg_io::open(&job.inputs[0])?),
     }
     preflight::folder(&job.output)?;
+    preflight::replaceable(&job.output.join(REPORT_PAGE), common.force)?;
     if !job.simulate.is_empty() && thread_clock().is_none() {
         return Err(CommandError::user("--simulate: this system has no clock of a thread's processor time"));
     }
@@ -275,7 +280,7 @@ fn stage(job: &StudyJob, study: &Study) -> Result<Staged, CommandError> {
             format!("{:#}\n", serde_json::to_value(study).map_err(CommandError::internal)?),
         ),
         ("table.md".into(), markdown(study)),
-        ("index.html".into(), page(study, &plots)),
+        (REPORT_PAGE.into(), page(study, &plots)),
     ];
     for (i, table) in tables(study).iter().enumerate() {
         let name = if i == 0 { "table.csv".into() } else { format!("table_{}.csv", table.name) };

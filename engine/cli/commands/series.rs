@@ -152,28 +152,28 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
 
     /// Collective over processes. An error ends the series.
     fn fate_of(&self, job: &J) -> Result<SnapshotFate, CommandError> {
-        let Series { force, options, .. } = self.series;
+        let options = &self.series.options;
         let plan = Plan::agreed(&self.ranks, || {
             let identity = identity(job);
-            let is_complete = !force && is_complete(job, identity.as_deref(), options);
+            let is_complete = !self.common.force && is_complete(job, identity.as_deref(), options);
             Plan { identity, is_complete }
         })?;
         if plan.is_complete {
             return Ok(SnapshotFate::Kept);
         }
         let attributes = attributes(job, plan.identity, options);
-        let (begin, done) = (Instant::now(), Mutex::new(None));
+        let (begin, done, common) = (Instant::now(), Mutex::new(None), self.common);
         let hand_in = |staged: Staged, summary: &dyn RunSummary| {
             let (text, json, brief) = (summary.text(), summary.json(), summary.brief());
             log_summary(summary);
-            staged.commit()?;
+            out::commit(staged, common)?;
             let seconds = begin.elapsed().as_secs_f64();
             *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Done { text, json, brief, seconds });
             Ok(())
         };
         let apart = self.ranks.apart(self.driver.settings)?;
         let handle = apart.handle();
-        let task = RankTask { common: self.common, attributes, hand_in: &hand_in };
+        let task = RankTask { common, attributes, hand_in: &hand_in };
         let ran = without_panic(|| self.driver.run(apart, job, &task));
         // Ranks that do not return are lost for the next snapshot as well.
         handle.map_or(Ok(()), Comm::close).map_err(|error| self.ranks.end(CommandError::ranks(error)))?;

@@ -83,8 +83,10 @@ pub fn particles(job: &ParticleJob, common: Common, world: Comm) -> Result<(), C
         memory::check_box(job.params.number)?;
         // Only the first process makes files.
         if is_first {
-            check_writable(&job.output)?;
-            check_writable(&job.output.with_extension("json"))?;
+            for path in [job.output.clone(), job.output.with_extension("json")] {
+                check_writable(&path)?;
+                preflight::replaceable(&path, common.force)?;
+            }
         }
         Ok(ParticleBox::new(job.params))
     })?;

@@ -29,7 +29,8 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
                 }
             }
             catalogue::check_output(&job.output)?;
-            check_report(job)?;
+            preflight::replaceable(&job.output, common.force)?;
+            check_report(job, common)?;
             for (folder, _) in converters(job) {
                 preflight::distinct(&[("tree", &job.output), ("folder", folder)])?;
                 preflight::folder(folder)?;
@@ -77,10 +78,10 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
 }
 
 /// Checks that the report can be written.
-fn check_report(job: &TreeJob) -> Result<(), CommandError> {
+fn check_report(job: &TreeJob, common: Common) -> Result<(), CommandError> {
     let Some(folder) = &job.report else { return Ok(()) };
     preflight::distinct(&[("tree", &job.output), ("report", folder)])?;
-    preflight::report(folder)
+    preflight::report(folder, common.force)
 }
 
 /// Stages a catalogue in a folder.

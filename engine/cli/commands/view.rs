@@ -17,11 +17,11 @@ const N_LISTED: usize = 40;
 
 /// Shows one object of a catalogue.
 pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
-    if let Some(plot) = &job.plot {
-        preflight::distinct(&[("input", job.input.as_path()), ("picture", plot)])?;
-        preflight::picture(plot)?;
-    }
     let whole = catalogue::read(&job.input)?;
+    if let Some(plot) = &job.plot {
+        preflight::not_an_origin(&job.input, &whole, ("picture", plot))?;
+        preflight::picture(plot, common.force)?;
+    }
     interrupt::guard()?;
     if job.kind == ViewedKind::Track {
         return view_track::view(job, &whole, common);

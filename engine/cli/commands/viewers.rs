@@ -74,10 +74,8 @@ pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps) -> Result<Staged, CommandEr
 
 /// Writes a catalogue for another program.
 pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
-    let places = [("input", job.input.as_path())];
     match job.to {
         ConvertFormat::Fits | ConvertFormat::Ecsv | ConvertFormat::Dendrogram(_) => {
-            preflight::distinct(&[places[0], ("output", &job.output)])?;
             staging::check_writable(&job.output)?;
             if matches!(job.to, ConvertFormat::Dendrogram(_)) {
                 catalogue::check_viewer(&job.output)?;
@@ -86,6 +84,8 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
         _ => preflight::folder(&job.output)?,
     }
     let whole = catalogue::read(&job.input)?;
+    preflight::not_an_origin(&job.input, &whole, ("output", &job.output))?;
+    preflight::replaceable(&job.output, common.force)?;
     interrupt::guard()?;
     let output = &job.output;
     let staged = match job.to {

@@ -62,7 +62,7 @@ impl SnapshotJob for VoidsJob {
         // Only the first process makes files.
         if process.is_first {
             let inputs: Vec<&Path> = self.inputs.iter().map(|path| file_of(path)).collect();
-            results::check(&self.results(), &inputs)?;
+            results::check(&self.results(), &inputs, process.force)?;
         }
         Ok(input)
     }

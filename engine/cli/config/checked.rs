@@ -44,6 +44,8 @@ pub struct Common {
     pub verbose: bool,
     /// The summary as JSON.
     pub json: bool,
+    /// Files of other programs are replaced, and complete snapshots are computed again.
+    pub force: bool,
     /// This process runs alone, even under a launcher.
     pub no_mpi: bool,
 }
@@ -136,13 +138,13 @@ fn common(raw: &CheckedValues<'_>) -> Result<Common, ConfigError> {
     let expected = format!("1 to {MAX_THREADS}");
     let threads = raw.count("threads", |n| (1..=MAX_THREADS).contains(&n), &expected)?;
     let threads = threads.and_then(|n| NonZeroUsize::new(n as usize));
-    // Commands without stages have nothing to report.
-    let has_stages = options_of(raw.raw.command()).any(|opt| opt.name == "verbose");
-    let (quiet, verbose) = (raw.switch("quiet"), has_stages && raw.switch("verbose"));
+    // Commands without stages have nothing to report, and some write no files.
+    let has = |name| options_of(raw.raw.command()).any(|opt| opt.name == name) && raw.switch(name);
+    let [quiet, verbose, json, force, no_mpi] = ["quiet", "verbose", "json", "force", "no-mpi"].map(has);
     if quiet && verbose {
         return Err(raw.unfit("verbose", "true", "it or --quiet, not both"));
     }
-    Ok(Common { threads, quiet, verbose, json: raw.switch("json"), no_mpi: raw.switch("no-mpi") })
+    Ok(Common { threads, quiet, verbose, json, force, no_mpi })
 }
 
 fn info(raw: &CheckedValues<'_>) -> Result<InfoJob, ConfigError> {

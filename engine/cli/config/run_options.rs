@@ -1,6 +1,9 @@
 //! How commands run.
 
-use super::Command::{Fof, Phew, ScalingFof, ScalingPhew, SynthParticles, Topology, Tree, View, Voids};
+use super::Command::{
+    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthParticles, SynthSeries, Topology, Tree,
+    View, Voids,
+};
 use super::Heading::{Diagnostics, General, Launch, Pictures, Results};
 use super::opt::{Opt, OptionKind, ROW};
 
@@ -11,9 +14,18 @@ pub(super) const RUN: &[Opt] = &[
         key: "force",
         heading: Results,
         commands: &[Phew, Fof, Voids],
-        help: "Compute snapshots again whose catalogues are complete",
-        doc: "Otherwise, with {number} in --output, complete catalogues of the same input and options are \
-              kept.",
+        help: "Replace files of other programs, and compute complete snapshots again",
+        doc: "Without it, no file is replaced that inselberg did not write. With {number} in --output, \
+              complete catalogues of the same input and options are kept. Inputs are never replaced.",
+        ..ROW
+    },
+    Opt {
+        name: "force",
+        key: "force",
+        heading: Results,
+        commands: &[Recut, Tree, Convert, View, Info, ScalingPhew, ScalingFof, SynthParticles, SynthSeries],
+        help: "Replace files that inselberg did not write",
+        doc: "Inputs are never replaced, nor what a catalogue was made from.",
         ..ROW
     },
     Opt {

@@ -42,8 +42,6 @@ pub struct Series<J> {
     /// Whether complete results are kept and failures are listed at the end: with several snapshots, or with
     /// `{number}`.
     pub is_resumable: bool,
-    /// Whether complete results are computed again.
-    pub force: bool,
     /// Whether nothing is computed, and the command only prints what would be.
     pub dry_run: bool,
     /// The file of the log.
@@ -95,8 +93,8 @@ pub(super) fn series<J: SnapshotPaths>(
         own
     };
     let jobs = inputs.into_iter().zip(numbers).map(of_snapshot).collect();
-    let (force, dry_run, log) = (raw.switch("force"), raw.switch("dry-run"), raw.path("log"));
-    Ok(Series { jobs, is_resumable, force, dry_run, log, options: options(raw) })
+    let (dry_run, log) = (raw.switch("dry-run"), raw.path("log"));
+    Ok(Series { jobs, is_resumable, dry_run, log, options: options(raw) })
 }
 
 /// The files of each snapshot: files whose names differ only in the number of the part belong together.

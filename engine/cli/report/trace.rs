@@ -3,6 +3,7 @@
 
 use super::recorder::Recorder;
 use inselberg_comm::{Comm, CommError, MessageTrace, Rank};
+use inselberg_io::staging::mark::MARK;
 use inselberg_tasks::{Distance, Span};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
@@ -43,7 +44,9 @@ pub fn trace(recorder: &Recorder, comm: &Comm) -> Result<Option<String>, CommErr
     }
     let parts: Vec<String> =
         parts.into_iter().map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned()).collect();
-    Ok(Some(format!("{{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n{}\n]}}\n", parts.join(",\n"))))
+    let events = parts.join(",\n");
+    let about = format!("\"displayTimeUnit\": \"ms\", \"otherData\": {{\"creator\": \"{MARK}\"}}");
+    Ok(Some(format!("{{{about}, \"traceEvents\": [\n{events}\n]}}\n")))
 }
 
 fn events(recorder: &Recorder, comm: &Comm, clock: &TraceClock) -> Vec<Value> {

@@ -5,6 +5,7 @@ use super::study::Study;
 use super::tables::tables;
 use super::{Plot, StudyTable};
 use crate::report::html::escaped;
+use inselberg_io::staging::mark::MARK;
 use std::fmt::Write;
 
 const STYLE: &str = "
@@ -36,7 +37,7 @@ pub fn page(study: &Study, plots: &[Plot]) -> String {
     let title = format!("How inselberg {} scales", study.of);
     let mut text = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
+         content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"{MARK}\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
          <body>\n<main>\n<h1>{title}</h1>\n"
     );
     text += &limited(study);

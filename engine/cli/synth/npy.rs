@@ -4,6 +4,7 @@ use super::ParticleBox;
 use inselberg_comm::agree::{AgreeError, agree};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::particles::stage_positions;
+use inselberg_io::staging::mark::MARK;
 use inselberg_io::staging::{Staged, WriteError, resolve, stage_file};
 use serde::Serialize;
 use std::path::Path;
@@ -71,7 +72,9 @@ pub fn stage_particles(
     let target = agree(comm, resolve(path))?;
     let about = (comm.rank() == Rank(0)).then(|| {
         stage_file(&target.with_extension("json"), |out| {
-            serde_json::to_writer_pretty(&mut *out, &meta)?;
+            let mut json = serde_json::to_value(&meta)?;
+            json["creator"] = MARK.into();
+            serde_json::to_writer_pretty(&mut *out, &json)?;
             writeln!(out)
         })
     });

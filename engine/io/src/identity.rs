@@ -46,6 +46,13 @@ pub fn input_identity(paths: &[PathBuf]) -> Result<String> {
     Ok(line)
 }
 
+/// The paths of an input, from the line of [`input_identity`].
+pub fn input_paths(identity: &str) -> Vec<PathBuf> {
+    let parts: Vec<&str> = identity.split("; ").collect();
+    // The last part has counts.
+    parts[..parts.len() - 1].iter().map(PathBuf::from).collect()
+}
+
 /// The place of a dataset in its file, as it is written in the path; empty for a path without one.
 fn dataset_of(path: &Path) -> String {
     let (whole, file) = (path.to_string_lossy(), file_of(path).to_string_lossy());
@@ -132,6 +139,8 @@ mod tests {
         let identity = || input_identity(&[folder.path().join("snap_080.0.hdf5")]).expect("it is there");
         let first = identity();
         assert!(first.contains("snap_080.0.hdf5; 2 files, 6 bytes"), "{first}");
+        let place = fs::canonicalize(folder.path().join("snap_080.0.hdf5")).expect("it is there");
+        assert_eq!(input_paths(&first), [place]);
         write("snap_081.0.hdf5", b"more");
         assert_eq!(identity(), first);
         write("snap_080.1.hdf5", b"more");

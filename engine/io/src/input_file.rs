@@ -1,7 +1,7 @@
 //! Input files: only regular ones, so that no read waits for another program.
 
 use std::fs::{self, File, FileType};
-use std::io::{Error, ErrorKind, Read, Result};
+use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
 use std::path::Path;
 
 /// Opens the regular file at `path`.
@@ -25,6 +25,22 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Whether the regular file at `path` has one of these texts in its first or last megabyte.
+pub fn has_text_at_an_end(path: &Path, texts: &[&str]) -> bool {
+    const PART: u64 = 1 << 20;
+    let part = |from: u64| -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut file = open(path)?;
+        file.seek(SeekFrom::Start(from))?;
+        file.take(PART).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let is_in = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    let has_text = |from| part(from).is_ok_and(|bytes| texts.iter().any(|text| is_in(&bytes, text)));
+    let length = fs::metadata(path).map_or(0, |about| about.len());
+    has_text(0) || has_text(length.saturating_sub(PART))
 }
 
 /// The kind of a file that is neither regular nor a folder.

@@ -45,13 +45,14 @@ pub mod staging;
 mod stored_array;
 mod tiles;
 mod uniform;
+pub mod written;
 
 pub use cosmology::{Cosmology, ExtraCosmology, HUBBLE_100, NEWTON};
 pub(crate) use error::reserve;
 pub use error::{ReadError, ReadResult};
 pub use facts::{InputFacts, StaticName};
 pub use field_defaults::FieldDefaults;
-pub use identity::{base_of, input_identity};
+pub use identity::{base_of, input_identity, input_paths};
 pub use leaf_block::{LeafBlock, oct_of_block, value_of_block};
 pub use readers::{READERS, open, open_from, read_headers, read_headers_with, recognises};
 pub use snapshot::{

@@ -4,6 +4,7 @@ use crate::report::html::{HtmlCell, escaped, table};
 use crate::report::summary::grouped;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::catalogue::info::attribute_text;
+use inselberg_io::staging::mark::MARK;
 use std::fmt::Write;
 
 /// A page with this title around the HTML of its body.
@@ -11,7 +12,7 @@ pub fn page(title: &str, body: &str) -> String {
     let title = escaped(title);
     let head = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n\
+         content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"{MARK}\">\n<title>{title}</title>\n<style>\n{}</style>\n</head>\n\
          <body>\n<main>\n<h1>{title}</h1>\n",
         include_str!("style.css")
     );

@@ -38,6 +38,7 @@ pub(crate) use frames::{draw_axes, draw_grid, draw_names};
 pub use history::{history_svg, stage_history};
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
+use inselberg_io::staging::mark::MARK;
 use inselberg_io::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};
 use layout::PictureLayout;
 pub(crate) use map_panel::MapStyle;
@@ -209,8 +210,9 @@ fn draw_svg(drawing: &impl Drawing) -> Result<String, String> {
     drop(area);
     // The maps lie under everything that is drawn: they follow the opening tag.
     let opening = text.find("<svg").and_then(|at| text[at..].find('>').map(|end| at + end + 1));
-    let ground = "\n<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>";
-    text.insert_str(opening.ok_or("no svg tag")?, &(ground.to_string() + &drawing.images()?));
+    let ground = "<rect x=\"0\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>";
+    let first = format!("\n<!-- {MARK} -->\n{ground}{}", drawing.images()?);
+    text.insert_str(opening.ok_or("no svg tag")?, &first);
     let fine_size = format!("width=\"{}\" height=\"{}\"", fine.0, fine.1);
     Ok(text.replacen(&fine_size, &format!("width=\"{width}\" height=\"{height}\""), 1))
 }
@@ -228,6 +230,7 @@ fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
+    encoder.add_text_chunk("Software".into(), MARK.into()).map_err(|e| e.to_string())?;
     encoder.set_depth(png::BitDepth::Eight);
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(rgb));
     written.map_err(|e| e.to_string()).map(|()| bytes)

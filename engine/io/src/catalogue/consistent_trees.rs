@@ -17,6 +17,7 @@ use super::merger_tree::{MergerSnapshot, MergerTreeTables};
 use super::units::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
 use super::{Attribute, Catalogue, WriteError, WriteResult, check_shape};
 use crate::Cosmology;
+use crate::staging::mark::{MARK, TAB};
 use crate::staging::{Staged, hidden, stage_file};
 use std::f64::consts::PI;
 use std::io::Write;
@@ -46,7 +47,10 @@ pub fn stage_consistent_trees(folder: &Path, catalogue: &Catalogue) -> WriteResu
     }
     let scales = &lists.tree.snapshots;
     staged.extend(stage_file(&folder.join("scales.list"), |out| {
-        scales.iter().try_for_each(|snapshot| writeln!(out, "{} {:?}", snapshot.number, snapshot.aexp))
+        scales.iter().enumerate().try_for_each(|(i, snapshot)| {
+            let end = if i == 0 { TAB } else { "" };
+            writeln!(out, "{} {:?}{end}", snapshot.number, snapshot.aexp)
+        })
     })?);
     Ok(staged.in_place(place))
 }
@@ -97,7 +101,7 @@ impl<'a> HaloLists<'a> {
         snapshot: &MergerSnapshot,
         nodes: std::ops::Range<usize>,
     ) -> std::io::Result<()> {
-        writeln!(out, "{HEADER}\n#a = {:?}", snapshot.aexp)?;
+        writeln!(out, "{HEADER}\n#a = {:?}\n#{MARK}", snapshot.aexp)?;
         nodes.filter(|node| !self.tree.is_orphan(*node)).try_for_each(|node| {
             let line = self.line(node, snapshot);
             writeln!(out, "{line}")

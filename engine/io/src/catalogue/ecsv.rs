@@ -8,6 +8,7 @@ use super::cgs::CgsColumn;
 use super::csv::main_table;
 use super::row_runs::write_runs;
 use super::{Attribute, Catalogue, Table, Values, WriteResult, check_shape};
+use crate::staging::mark::MARK;
 use crate::staging::{Staged, resolve, stage_file};
 use std::borrow::Cow;
 use std::io::{Result, Write};
@@ -48,6 +49,7 @@ fn write_table(out: &mut dyn Write, catalogue: &Catalogue, table: &Table) -> Res
         }
     }
     writeln!(out, "# delimiter: ','\n# meta: !!omap\n# - {{table: {}}}", quoted(&table.name))?;
+    writeln!(out, "# - {{creator: {}}}", quoted(MARK))?;
     for (name, value) in &catalogue.attributes {
         writeln!(out, "# - {{{name}: {}}}", yaml(value))?;
     }

@@ -12,6 +12,7 @@ use super::cgs::CgsColumn;
 use super::info::attribute_text;
 use super::row_runs::write_runs;
 use super::{Attribute, Catalogue, Table, Values, WriteResult, check_shape};
+use crate::staging::mark::MARK;
 use crate::staging::{Staged, stage_file};
 use std::borrow::Cow;
 use std::io::{Result, Write};
@@ -90,6 +91,7 @@ fn first_header(attributes: &[(String, Attribute)]) -> Cards {
     cards.value("BITPIX", 8);
     cards.value("NAXIS", 0);
     cards.value("EXTEND", "T");
+    cards.text("CREATOR", MARK);
     for (name, value) in attributes {
         // Names of ours are shorter than that.
         let keyword = format!("HIERARCH {name:.40} ");

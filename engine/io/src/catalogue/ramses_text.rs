@@ -1,11 +1,12 @@
 //! Catalogues as RAMSES itself prints them: `clump_NNNNN.txt00001` and `halo_NNNNN.txt00001`.
 //!
 //! Names, header lines and the width of every column are RAMSES's, so that scripts made for its files read
-//! ours. `index` is the rank of the peak by falling density over all peaks of the run, as on one RAMSES
+//! ours. Only a tab at the end of the header tells ours from those of RAMSES. `index` is the rank of the peak by falling density over all peaks of the run, as on one RAMSES
 //! process. There is one file for clumps and one for haloes.
 
 use super::{Catalogue, Table, Values, WriteError, WriteResult, check_shape};
 use crate::staging::hidden;
+use crate::staging::mark::TAB;
 use crate::staging::{Staged, stage_file};
 use std::collections::HashMap;
 use std::io::Write;
@@ -122,7 +123,7 @@ fn format_line(integers: &[(u64, usize)], reals: impl Iterator<Item = f64>) -> S
 fn stage(folder: &Path, kind: &str, number: u32, header: &str, lines: &[String]) -> WriteResult<Staged> {
     let path = folder.join(format!("{kind}_{number:05}.txt00001"));
     stage_file(&path, |out: &mut dyn Write| {
-        writeln!(out, "{header}")?;
+        writeln!(out, "{header}{TAB}")?;
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     })
 }

@@ -4,7 +4,6 @@ use super::outline::{CatalogueOutline, select};
 use super::{Attribute, Catalogue, Table, Values, WriteError, WriteResult};
 use crate::staging::{Staged, check_writable};
 use crate::{ReadError, ReadResult, input_file};
-use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
@@ -177,20 +176,8 @@ pub fn read(path: &Path) -> ReadResult<Catalogue> {
 /// Whether the file at `path` is marked as a catalogue, though it may be damaged. Reads its beginning and
 /// end.
 pub fn is_marked(path: &Path) -> bool {
-    const PART: u64 = 1 << 20;
-    let part = |from: u64| -> std::io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut file = input_file::open(path)?;
-        file.seek(SeekFrom::Start(from))?;
-        file.take(PART).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let length = std::fs::metadata(path).map_or(0, |about| about.len());
-    let has_mark = |from: u64| {
-        let is_in = |bytes: &[u8], mark: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
-        part(from).is_ok_and(|bytes| FORMATS.iter().any(|format| is_in(&bytes, format.mark.as_bytes())))
-    };
-    has_mark(0) || has_mark(length.saturating_sub(PART))
+    let marks: Vec<_> = FORMATS.iter().map(|format| format.mark).collect();
+    input_file::has_text_at_an_end(path, &marks)
 }
 
 /// The attributes of a catalogue whose bytes are those that were written. All bytes are read once; HDF5

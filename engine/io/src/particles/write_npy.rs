@@ -2,6 +2,7 @@
 
 use crate::open_files;
 use crate::staging::hidden::shared_name;
+use crate::staging::mark::TAB;
 use crate::staging::{Pending, Staged, WriteError, WriteResult, resolve, stage_path};
 use inselberg_comm::agree::{AgreeError, agree, share_of_rank};
 use inselberg_comm::{Comm, Rank};
@@ -86,10 +87,10 @@ fn write_share(
 fn npy_header(number: u64) -> Vec<u8> {
     let mut dictionary =
         format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({number}, 3), }}").into_bytes();
-    while !(10 + dictionary.len() + 1).is_multiple_of(64) {
+    while !(10 + dictionary.len() + 2).is_multiple_of(64) {
         dictionary.push(b' ');
     }
-    dictionary.push(b'\n');
+    dictionary.extend(format!("{TAB}\n").bytes());
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
     header.extend((dictionary.len() as u16).to_le_bytes());
     header.extend(dictionary);

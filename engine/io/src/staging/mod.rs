@@ -9,6 +9,7 @@
 mod background;
 mod error;
 pub mod hidden;
+pub mod mark;
 
 pub(crate) use background::BackgroundSync;
 pub use error::{WriteError, WriteResult};
@@ -99,6 +100,11 @@ impl Staged {
     pub fn in_place(mut self, place: NewFolders) -> Self {
         self.places.push(place);
         self
+    }
+
+    /// The names that the files will get, after all symbolic links.
+    pub fn targets(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|file| file.target.as_path())
     }
 
     /// Gives each file its final name, in their order, replacing what was there.

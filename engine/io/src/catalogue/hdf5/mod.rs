@@ -31,6 +31,7 @@ pub use ytree::stage_ytree;
 
 use super::{WriteError, WriteResult};
 use crate::hdf5_file::Utf8Name;
+use crate::staging::mark;
 use ::hdf5::File;
 use std::path::Path;
 
@@ -52,9 +53,17 @@ fn make_file(
     let mut options = File::with_options();
     options.with_fcpl(|p| p.obj_track_times(false));
     let made = crate::staging::hidden::making(|| options.create(name.path()));
-    made.and_then(|file| fill(&file).and_then(|()| file.flush()).and_then(|()| file.close())).map_err(
-        |error| WriteError::Library { path: path.into(), place: what.into(), problem: reason(&error) },
-    )
+    made.and_then(|file| {
+        swift::put_text(&file, mark::ATTRIBUTE, mark::MARK)?;
+        fill(&file)?;
+        file.flush()?;
+        file.close()
+    })
+    .map_err(|error| WriteError::Library {
+        path: path.into(),
+        place: what.into(),
+        problem: reason(&error),
+    })
 }
 
 /// The library's reason, on one line.
