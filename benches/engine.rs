@@ -15,7 +15,7 @@ use inselberg::density::{DensitySource, LeafValues, domain};
 use inselberg::executor::Executor;
 use inselberg::field::AmrField;
 use inselberg::field::test_cells;
-use inselberg::partition::{LoadRequest, Weights, load};
+use inselberg::partition::{LoadRequest, TestRule, Weights, load};
 use inselberg::phew::Rules;
 use inselberg::phew::region::cut_tasks;
 use inselberg::phew::segment::{Task, segment};
@@ -118,7 +118,7 @@ fn on_rank(snapshot: &SynthField, comm: &Comm, workers_wait: bool) -> Shared {
     let request = LoadRequest {
         source,
         values: LeafValues::NotNegative,
-        threshold: THRESHOLD,
+        tests: TestRule::above(THRESHOLD),
         extra_fields: &[],
         weights,
     };

@@ -9,7 +9,7 @@ use inselberg::error::RunError;
 use inselberg::executor::Executor;
 use inselberg::field::LevelOcts;
 use inselberg::field::test_cells;
-use inselberg::partition::{LoadRequest, LocalField, Weights, load};
+use inselberg::partition::{LoadRequest, LocalField, TestRule, Weights, load};
 use inselberg_cli::synth::{FieldParams, SynthField};
 use inselberg_comm::{Comm, CommError, run_ranks};
 use inselberg_io::Snapshot;
@@ -49,7 +49,7 @@ impl Case<'_> {
                 &LoadRequest {
                     source: self.source,
                     values: LeafValues::NotNegative,
-                    threshold: self.threshold,
+                    tests: TestRule::above(self.threshold),
                     extra_fields: self.extra,
                     weights: by,
                 },
@@ -351,7 +351,13 @@ fn doubled(octs: &LevelOcts) -> LevelOcts {
 /// The densities of all cells.
 fn request(threshold: f64) -> LoadRequest<'static> {
     let (source, weights) = (DensitySource::Cells("density"), Weights::default());
-    LoadRequest { source, values: LeafValues::NotNegative, threshold, extra_fields: &[], weights }
+    LoadRequest {
+        source,
+        values: LeafValues::NotNegative,
+        tests: TestRule::above(threshold),
+        extra_fields: &[],
+        weights,
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::common::compare::assert_same_table;
 use crate::common::room::{Room, done, done_json};
 use crate::common::{Whole, open, output};
 use inselberg_io::Family;
-use inselberg_io::catalogue::{Attribute, Catalogue, FORMATS, Values, read};
+use inselberg_io::catalogue::{Attribute, Catalogue, FORMATS, Table, Values, read};
 use inselberg_io::ramses::write::Dialect;
 use std::path::Path;
 
@@ -117,15 +117,41 @@ fn a_region_is_the_field_with_all_else_lowered_to_the_threshold() {
                 let options: Vec<&str> = part.options.iter().map(String::as_str).collect();
                 let options = [&options[..], &field_options, &["--ranks", ranks]].concat();
                 let found = segmented(&room, &text(&input), &threshold_text, &options);
+                let what = format!("{run}, {options:?}");
                 assert_eq!(found.tables.len(), expected.tables.len());
                 for (found, expected) in found.tables.iter().zip(&expected.tables) {
-                    assert_same_table(found, expected, &format!("{run}, {options:?}"));
+                    match found.name.as_str() {
+                        "cells" => assert_true_densities((found, expected), &all, part.has, &what),
+                        _ => assert_same_table(found, expected, &what),
+                    }
                 }
                 assert_eq!(int(&found, "n_test_cells"), int(&expected, "n_test_cells"));
             }
         }
         assert!(n_clumps > 2, "{run}: {n_clumps} clumps in all parts");
     }
+}
+
+/// Cells of a part have the labels of the lowered field, the densities of the whole one, and say which are
+/// in the part.
+fn assert_true_densities(
+    (found, lowered): (&Table, &Table),
+    all: &Catalogue,
+    has: fn([f64; 3], u8) -> bool,
+    what: &str,
+) {
+    let values = |table: &Table, name: &str| table.column(name).expect("a column").values.clone();
+    for name in ["level", "ijk", "clump", "halo"] {
+        assert!(values(found, name) == values(lowered, name), "{name}, {what}");
+    }
+    let density = values(found, "density");
+    assert!(density == values(all.table("cells").expect("cells"), "density"), "{what}");
+    assert!(density != values(lowered, "density"), "{what}");
+    let (Values::U8(level), Values::U32x3(ijk)) = (values(found, "level"), values(found, "ijk")) else {
+        panic!("other types")
+    };
+    let inside = level.iter().zip(&ijk).map(|(level, ijk)| u8::from(has(centre(*level, *ijk), *level)));
+    assert!(values(found, "selected") == Values::U8(inside.collect()), "{what}");
 }
 
 /// The number of cells of a catalogue above the threshold, of those that a part has.
@@ -265,6 +291,31 @@ fn what_is_no_region_is_refused() {
     room.refuses(&far, &[&input, "sphere:1000000000,0,0,1", "not in the box", "(--region)"]);
     let said = done(&[&args[..], &["--levels", "30:31"]].concat());
     assert!(said.starts_with("no selected cell is above the density threshold\n"), "{said}");
+}
+
+/// The map of a region shows its cube, with the densities of the whole field.
+#[cfg(feature = "plot")]
+#[test]
+fn the_map_of_a_region_is_that_of_the_whole_field() {
+    let room = Room::new();
+    let input = text(&output("gas_2ranks"));
+    let side = open(Path::new(&input)).header().boxlen;
+    let region = scaled("sphere", &[0.55, 0.75, 0.97, 0.25], side);
+    let cube = [0.55, 0.75, 0.97, 0.5].map(|x| (x * side).to_string()).join(",");
+    let drawn = |more: &[&str]| {
+        let picture = room.path("p.svg");
+        let search = ["phew", &input, "--field", "density", "--density-threshold", "2", "--plot", &picture];
+        done(&[&search[..], more].concat());
+        std::fs::read_to_string(&picture).expect("a picture")
+    };
+    let map = |picture: &str| {
+        let start = picture.find("<image").expect("a map");
+        picture[start..start + picture[start..].find("/>").expect("its end")].to_string()
+    };
+    let (of_region, of_cube) = (drawn(&["--region", &region]), drawn(&["--plot-region", &cube]));
+    assert!(map(&of_region) == map(&of_cube));
+    assert!(map(&of_region) == map(&drawn(&["--region", &region, "--ranks", "3"])));
+    assert!(of_region.contains(&format!("region {region}")) && !of_cube.contains("region"), "{region}");
 }
 
 /// A centre of maps that is elsewhere is refused before anything is made.

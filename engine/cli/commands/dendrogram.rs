@@ -58,7 +58,8 @@ pub fn stage(
 /// The most cells of the box.
 const MOST_CELLS: usize = i32::MAX as usize;
 
-/// The density of cells of one size, as an array with z as the last axis. NaN for absent cells.
+/// The density of cells of one size, as an array with z as the last axis. NaN for absent cells, and for those
+/// outside of the searched region.
 struct Cube {
     shape: [usize; 3],
     density: Vec<f64>,
@@ -70,7 +71,7 @@ impl Cube {
     fn new(whole: &Catalogue) -> Result<Self, String> {
         let expected = "a catalogue of `inselberg phew --with-cells`";
         let cells = whole.table("cells").ok_or_else(|| format!("no table cells; expected {expected}"))?;
-        let ImageCells { levels, places, density } =
+        let ImageCells { levels, places, density, selected } =
             ImageCells::new(cells).ok_or_else(|| format!("no density of cells; expected {expected}"))?;
         let Some(Attribute::Reals(coarse)) = whole.attribute("coarse_cells") else {
             return Err("no attribute coarse_cells; expected the shape of the box".into());
@@ -98,12 +99,13 @@ impl Cube {
         let mut array = Vec::new();
         array.try_reserve_exact(n).map_err(|_| format!("no memory for {n} cells; expected more memory"))?;
         array.resize(n, f64::NAN);
-        for (place, density) in places.iter().zip(density) {
+        for (i, (place, density)) in places.iter().zip(density).enumerate() {
             let [x, y, z] = place.map(|i| i as usize);
             if x >= nx || y >= ny || z >= nz {
                 return Err(format!("a cell at {place:?}; expected places within {nx} x {ny} x {nz}"));
             }
-            array[(x * ny + y) * nz + z] = *density;
+            array[(x * ny + y) * nz + z] =
+                if selected.is_none_or(|of| of[i] == 1) { *density } else { f64::NAN };
         }
         Ok(Self { shape: [nx, ny, nz], density: array, has_gaps: n > levels.len() })
     }
@@ -114,13 +116,19 @@ struct ImageCells<'a> {
     levels: &'a [u8],
     places: &'a [[u32; 3]],
     density: &'a [f64],
+    /// 1 for those that were searched; `None`: all were.
+    selected: Option<&'a [u8]>,
 }
 
 impl<'a> ImageCells<'a> {
     fn new(cells: &'a Table) -> Option<Self> {
         let density = cells.reals("density")?;
+        let selected = match cells.column("selected").map(|column| &column.values) {
+            Some(Values::U8(selected)) => Some(selected.as_slice()),
+            _ => None,
+        };
         match (&cells.column("level")?.values, &cells.column("ijk")?.values) {
-            (Values::U8(levels), Values::U32x3(places)) => Some(Self { levels, places, density }),
+            (Values::U8(levels), Values::U32x3(places)) => Some(Self { levels, places, density, selected }),
             _ => None,
         }
     }

@@ -254,6 +254,12 @@ fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
             _ => {}
         }
     }
+    if let Some(catalogue::Attribute::Text(region)) = catalogue.attribute("region") {
+        parts.push(format!("region {region}"));
+    }
+    if let Some(catalogue::Attribute::Reals(levels)) = catalogue.attribute("levels") {
+        parts.push(format!("levels {}", levels.iter().map(f64::to_string).collect::<Vec<_>>().join(" to ")));
+    }
     parts.join(",  ")
 }
 

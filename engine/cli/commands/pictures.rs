@@ -8,7 +8,7 @@ use crate::report::page::{ReportData, Zoom, cube_view, page, whole_view, zoom_vi
 use crate::report::plot::{PictureData, stage_plot};
 use crate::report::{DisplayUnits, RankReport, UnitChoice};
 use inselberg::stage::Stage;
-use inselberg::{DensityMap, FoundCatalogue, MapBox, View};
+use inselberg::{DensityMap, FoundCatalogue, MapBox, Region, View};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue::units::scale_of;
 use inselberg_io::catalogue::{Attribute, Catalogue};
@@ -63,18 +63,38 @@ pub fn maps(
     };
     let (space, finest) = found.map_box().map_err(failed)?;
     let scale = scale_of(found.attributes());
-    let (views, rows) = views((input, shown, &scale), lists.as_ref(), (&space, finest), comm)?;
+    let searched = searched_cube(found.attributes(), &space);
+    let (views, rows) = views((input, shown, &scale), searched, lists.as_ref(), (&space, finest), comm)?;
     let maps = found.maps(&views).map_err(failed)?;
     found.forget_density();
     Ok(ShownMaps::new(space, maps, rows))
 }
 
-/// Collective: which views are shown. `lists` are on rank 0; all ranks get the same views.
+/// A cube around the regions that were searched; `None` for the whole box.
+fn searched_cube(attributes: &[(String, Attribute)], space: &MapBox) -> Option<CubeRegion> {
+    let regions = attributes.iter().find_map(|(name, value)| match value {
+        Attribute::Text(text) if name == "region" => Some(text.split(';')),
+        _ => None,
+    })?;
+    let bounds: Vec<_> =
+        regions.map(|text| text.parse::<Region>().expect("a run states its regions").bounds()).collect();
+    let end = |corner: usize, axis: usize, outer: fn(f64, f64) -> f64| {
+        bounds.iter().map(|bounds| bounds[corner][axis]).reduce(outer).expect("a text has a part")
+    };
+    let low: [f64; 3] = std::array::from_fn(|axis| end(0, axis, f64::min));
+    let high: [f64; 3] = std::array::from_fn(|axis| end(1, axis, f64::max));
+    let centre = std::array::from_fn(|axis| low[axis].midpoint(high[axis]));
+    let side = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
+    (side < space.sides.into_iter().fold(0.0, f64::max)).then_some(CubeRegion { centre, side })
+}
+
+/// Collective: which views are shown: of the given region, else of the `searched` one. `lists` are on rank 0; all ranks get the same views.
 ///
 /// # Errors
 /// When a rank fails, or the centre of the region is not in the box. `input` is for the message.
 fn views(
     (input, shown, scale): (&Path, &ShownResults, &InputScale),
+    searched: Option<CubeRegion>,
     lists: Option<&Catalogue>,
     (space, finest): (&MapBox, f64),
     comm: &Comm,
@@ -83,7 +103,7 @@ fn views(
         let cube = region.cube(scale, space.low, space.sides);
         cube.map_err(|problem| CommandError::about(input, problem))
     };
-    let cube = shown.region.as_ref().map(cube).transpose()?;
+    let cube = shown.region.as_ref().map(cube).transpose()?.or(searched);
     let whole = |along: &usize| match cube {
         Some(CubeRegion { centre, side }) => cube_view(&centre, side, *along, space, finest),
         None => whole_view(*along, space, finest),

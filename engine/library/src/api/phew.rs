@@ -52,6 +52,7 @@ pub(crate) fn find(
         origin: [0.0; 3],
         threshold: thresholds.density,
         rules: params.rules,
+        selected: None,
         deposited: None,
     };
     let mut segmented =

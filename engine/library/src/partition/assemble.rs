@@ -4,6 +4,7 @@ use super::covered_levels::drop_covered;
 use super::ghost_search::{Needed, needed_by};
 use super::ghosts::{GhostLink, Ghosts};
 use super::local_field::LocalField;
+use super::lowered::LoweredLeaves;
 use super::migrate::{OctMessages, OwnLevel};
 use super::oct_record::OctRecord;
 use super::splits::Splits;
@@ -82,7 +83,8 @@ pub(super) fn assemble(
             mesh.set_leaves_above(threshold);
         }
     }
-    let part = LocalField { field: AmrField { mesh, rho: merged.rho }, own, ghosts, splits, extra };
+    let field = AmrField { mesh, rho: merged.rho };
+    let part = LocalField { field, own, ghosts, splits, extra, lowered: LoweredLeaves::default() };
     if cfg!(debug_assertions) {
         part.check(comm)?;
     }

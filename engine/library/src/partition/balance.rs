@@ -3,6 +3,7 @@
 use super::held_cells::HeldCells;
 use super::oct_record::OctRecord;
 use super::splits::Splits;
+use super::test_rule::TestRule;
 use super::weights::Weights;
 use inselberg_comm::{Comm, CommError, Reduce};
 
@@ -15,7 +16,7 @@ const SLACK: f64 = 0.1;
 const EVEN: f64 = 0.0;
 
 /// Collective: splits of the leaves that ranks hold. `levels` has bit l set where any rank has cells of level
-/// l; leaves denser than `threshold` are test cells. Costs what [`Splits::by_weight`] does, and nothing on a
+/// l; `tests` says which leaves are test cells. Costs what [`Splits::by_weight`] does, and nothing on a
 /// rank alone.
 ///
 /// # Errors
@@ -23,7 +24,7 @@ const EVEN: f64 = 0.0;
 pub(super) fn balance(
     held: &HeldCells,
     levels: u32,
-    threshold: f64,
+    tests: &TestRule,
     weights: Weights,
     comm: &Comm,
 ) -> Result<Splits, CommError> {
@@ -33,7 +34,7 @@ pub(super) fn balance(
         return Ok(Splits::one(deepest));
     }
     let n_leaves = |oct: &OctRecord| oct.leaf.count_ones();
-    let n_tests = |oct: &OctRecord| oct.test_cells(threshold).count_ones();
+    let n_tests = |oct: &OctRecord| oct.test_cells(tests).count_ones();
     let by_leaves = || Splits::by_weight(deepest, held.weighted(deepest, n_leaves), EVEN, comm);
     match weights {
         Weights::Leaves => by_leaves(),

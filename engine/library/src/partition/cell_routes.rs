@@ -16,6 +16,7 @@ use super::given_cells::{GivenCells, ItemLayout};
 use super::held_cells::{HeldCells, Request};
 use super::local_field::LocalField;
 use super::migrate::OctMessages;
+use super::test_rule::TestRule;
 use super::weights::Weights;
 use crate::chunks::zeros;
 use crate::column::Column;
@@ -138,7 +139,12 @@ fn place_shared(
         // Split cells are given as well, and have routes.
         GivenCells::Octs { .. } => CellSet::WholeOctree,
     };
-    let request = Request { field: None, values: LeafValues::Any, threshold: division.threshold, extra: &[] };
+    let request = Request {
+        field: None,
+        values: LeafValues::Any,
+        tests: TestRule::above(division.threshold),
+        extra: &[],
+    };
     let part = decompose(domain, held, &request, (cells, division.weights), comm, observer)?;
     let routes = CellRoutes::shared(given, &part, comm)?;
     Ok(PlacedCells { part, routes })

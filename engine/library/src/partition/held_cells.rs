@@ -3,6 +3,7 @@
 use super::oct_record::OctRecord;
 use super::rounds::ROUND;
 use super::splits::key;
+use super::test_rule::TestRule;
 use crate::chunks::carve;
 use crate::density::LeafValues;
 use crate::density::domain;
@@ -23,8 +24,8 @@ pub(super) struct Request<'a> {
     pub field: Option<&'a str>,
     /// The values that leaves may have.
     pub values: LeafValues,
-    /// Leaves denser than this are test cells.
-    pub threshold: f64,
+    /// Which leaves are test cells.
+    pub tests: TestRule<'a>,
     /// Further fields, read for test cells only.
     pub extra: &'a [&'a str],
 }
@@ -192,7 +193,7 @@ fn append(
         if extra.is_empty() {
             continue;
         }
-        for bit in local::bits(oct.test_cells(request.threshold).into()) {
+        for bit in local::bits(oct.test_cells(&request.tests).into()) {
             let values = extra.iter().map(|column| column[at][bit as usize]);
             if let Some((field, value)) = values.clone().enumerate().find(|(_, x)| !x.is_finite()) {
                 return Err((field, value, oct.cell(bit)));

@@ -2,8 +2,10 @@
 
 use super::ghosts::Ghosts;
 use super::held_cells::HeldCells;
+use super::lowered::LoweredLeaves;
 use super::oct_record::OctRecord;
 use super::splits::{Splits, owner_of_place};
+use super::test_rule::TestRule;
 use crate::field::AmrField;
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::CellIdx;
@@ -27,13 +29,22 @@ pub struct LocalField {
     pub splits: Splits,
     /// Further fields, one vector per field: one value per own test cell, in the order of the cells.
     pub extra: Vec<Vec<f64>>,
+    /// The leaves that do not take part, if any.
+    pub lowered: LoweredLeaves,
 }
 
 impl LocalField {
     /// A whole field on one rank. Linear in the bricks.
     pub fn whole(field: AmrField) -> Self {
         let own = field.mesh.bricks().iter().map(|brick| brick.exists).collect();
-        Self { field, own, ghosts: Ghosts::default(), splits: Splits::one(0), extra: Vec::new() }
+        Self {
+            field,
+            own,
+            ghosts: Ghosts::default(),
+            splits: Splits::one(0),
+            extra: Vec::new(),
+            lowered: LoweredLeaves::default(),
+        }
     }
 
     /// Number of own cells, leaves and split cells. Linear in the bricks.
@@ -107,6 +118,22 @@ impl LocalField {
             }
         }
         held
+    }
+
+    /// Lowers the density of the leaves that do not take part to at most the threshold, so that they are no
+    /// test cells.
+    pub fn lower_others(&mut self, tests: &TestRule) {
+        self.lowered = LoweredLeaves::of(&mut self.field, tests);
+    }
+
+    /// The density of a cell, also of one whose density is lowered.
+    pub fn density(&self, cell: CellIdx) -> f64 {
+        self.lowered.density(&self.field, cell)
+    }
+
+    /// Gives all leaves their own densities again.
+    pub fn raise(&mut self) {
+        std::mem::take(&mut self.lowered).raise(&mut self.field);
     }
 
     /// The rank that owns the leaf around a point, in units of the level-0 cell; none outside the box.

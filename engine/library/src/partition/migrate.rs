@@ -4,6 +4,7 @@ use super::held_cells::{Chunk, HeldCells};
 use super::oct_record::OctRecord;
 use super::rounds::rounds;
 use super::splits::Splits;
+use super::test_rule::TestRule;
 use crate::chunks;
 use crate::field::morton_order;
 use bytemuck::Pod;
@@ -31,11 +32,11 @@ pub(super) struct OwnLevel {
 pub(super) fn migrate(
     mut held: HeldCells,
     splits: &Splits,
-    threshold: f64,
+    tests: TestRule,
     n_extra: usize,
     comm: &Comm,
 ) -> Result<Vec<OwnLevel>, CommError> {
-    let extras = Extras { threshold, per_test: n_extra };
+    let extras = Extras { tests, per_test: n_extra };
     let mut levels = Vec::new();
     levels.resize_with(usize::from(splits.deepest()) + 1, OwnLevel::default);
     if comm.n_ranks() == 1 {
@@ -62,26 +63,22 @@ pub(super) fn migrate(
 
 /// The cells that have values of further fields.
 #[derive(Debug, Clone, Copy)]
-struct Extras {
-    /// Leaves denser than this.
-    threshold: f64,
+struct Extras<'a> {
+    /// Test cells.
+    tests: TestRule<'a>,
     /// Values per such cell.
     per_test: usize,
 }
 
-impl Extras {
+impl Extras<'_> {
     /// Number of values of the cells of an oct.
     fn of_oct(self, oct: &OctRecord) -> usize {
-        if self.per_test == 0 {
-            0
-        } else {
-            oct.test_cells(self.threshold).count_ones() as usize * self.per_test
-        }
+        if self.per_test == 0 { 0 } else { oct.test_cells(&self.tests).count_ones() as usize * self.per_test }
     }
 
     /// The values of two parts of one oct, which share no cell, in the order of its cells.
     fn in_one_oct(self, parts: [(OctRecord, Vec<f64>); 2]) -> Vec<f64> {
-        let cells = parts.each_ref().map(|(oct, _)| oct.test_cells(self.threshold));
+        let cells = parts.each_ref().map(|(oct, _)| oct.test_cells(&self.tests));
         let mut values = parts.map(|(_, values)| values.into_iter());
         local::bits((cells[0] | cells[1]).into())
             .flat_map(|bit| {

@@ -25,11 +25,13 @@ mod key_part;
 mod key_sample;
 mod leaf_owners;
 mod local_field;
+mod lowered;
 mod migrate;
 mod oct_record;
 pub mod ranking;
 mod rounds;
 mod splits;
+mod test_rule;
 mod weights;
 
 pub use bounds::{bounds, bounds_of_moving};
@@ -41,6 +43,7 @@ pub use local_field::LocalField;
 pub(crate) use migrate::picked;
 pub(crate) use rounds::{deliver, rounds};
 pub use splits::Splits;
+pub use test_rule::{TakesPart, TestRule};
 pub use weights::Weights;
 
 use crate::density::Scheme;
@@ -66,17 +69,18 @@ pub struct LoadRequest<'a> {
     pub source: DensitySource<'a>,
     /// The values that leaves may have, if the density is a field of cells.
     pub values: LeafValues,
-    /// The density above which leaves are test cells.
-    pub threshold: f64,
+    /// Which leaves are test cells.
+    pub tests: TestRule<'a>,
     /// Further fields of the test cells.
     pub extra_fields: &'a [&'a str],
     /// The quantity that is divided evenly among ranks.
     pub weights: Weights,
 }
 
-/// Collective: reads a snapshot over all ranks and partitions its cells by the weights of the executor. Test
-/// cells are leaves denser than `threshold`. `extra_fields` are read for own test cells; there are none with
-/// particles. One rank owns everything.
+/// Collective: reads a snapshot over all ranks and partitions its cells by the weights of the executor.
+/// `extra_fields` are read for own test cells; there are none with
+/// particles. One rank owns everything. Leaves that do not take part are lowered, see
+/// [`LocalField::lower_others`].
 ///
 /// Each rank reads some of the pieces. Cells cost 10 bytes each while they move to their owners. A density
 /// from particles takes two partitions: by leaves for the deposit, then by the chosen weights.
@@ -97,7 +101,11 @@ pub fn load(
     let mut part = match comm.n_ranks() {
         // Leaves without an octree go to their owners even on a single rank: their levels need not be graded.
         1 if snapshot.is_octree() => load_alone(snapshot, request, comm, executor)?,
-        _ => load_shared(snapshot, request, comm, executor)?,
+        _ => {
+            let mut part = load_shared(snapshot, request, comm, executor)?;
+            part.lower_others(&request.tests);
+            part
+        }
     };
     part.field.mesh.set_beyond(beyond);
     Ok(part)
@@ -105,18 +113,18 @@ pub fn load(
 
 fn load_shared(
     snapshot: &dyn Snapshot,
-    &LoadRequest { source, values, threshold, extra_fields, weights }: &LoadRequest,
+    &LoadRequest { source, values, tests, extra_fields, weights }: &LoadRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
     let observer = executor.observer();
     let values = source.leaf_values(values);
-    let of_leaves = Request { field: None, values, threshold: f64::INFINITY, extra: &[] };
+    let of_leaves = Request { field: None, values, tests: TestRule::above(f64::INFINITY), extra: &[] };
     match source {
         DensitySource::Cells(field) => {
-            let request = Request { field: Some(field), values, threshold, extra: extra_fields };
+            let request = Request { field: Some(field), values, tests, extra: extra_fields };
             let held = read_held(snapshot, &request, comm, observer)?;
-            let cells = if snapshot.is_octree() { CellSet::Octree } else { CellSet::Leaves(threshold) };
+            let cells = if snapshot.is_octree() { CellSet::Octree } else { CellSet::Leaves(tests.threshold) };
             decompose(domain(snapshot), held, &request, (cells, weights), comm, observer)
         }
         DensitySource::Particles(_) | DensitySource::Matter(..) => {
@@ -137,7 +145,7 @@ fn load_shared(
             Stage::run("density", n, comm, observer, || {
                 deposit::deposit(&mut part, particles, (scheme, with_gas), side, comm, executor)
             })?;
-            let by_tests = Request { threshold, ..of_leaves };
+            let by_tests = Request { tests, ..of_leaves };
             let how = (CellSet::Octree, weights);
             decompose(domain(snapshot), part.into_held(), &by_tests, how, comm, observer)
         }
@@ -146,13 +154,14 @@ fn load_shared(
 
 fn load_alone(
     snapshot: &dyn Snapshot,
-    &LoadRequest { source, values, threshold, extra_fields, .. }: &LoadRequest,
+    &LoadRequest { source, values, tests, extra_fields, .. }: &LoadRequest,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<LocalField, RunError> {
     let mut part = LocalField::whole(read_field(snapshot, source, values, comm, executor)?);
+    part.lower_others(&tests);
     if matches!(source, DensitySource::Cells(_)) && !extra_fields.is_empty() {
-        let test_cells = test_cells::find(&part.field, threshold);
+        let test_cells = test_cells::find(&part.field, tests.threshold);
         part.extra = read_tests(snapshot, &part.field.mesh, &test_cells, extra_fields)?;
     }
     Ok(part)
@@ -213,7 +222,8 @@ pub(crate) fn partition_leaf_set(
         held.add(OctRecord::of_cell(level, position, true, rho));
     }
     let threshold = set.threshold;
-    let request = Request { field: None, values: LeafValues::Any, threshold, extra: &[] };
+    let tests = TestRule::above(threshold);
+    let request = Request { field: None, values: LeafValues::Any, tests, extra: &[] };
     let cells = if set.is_graded { CellSet::GradedLeaves(threshold) } else { CellSet::Leaves(threshold) };
     decompose(domain, held, &request, (cells, weights), comm, executor.observer())
 }
@@ -230,8 +240,8 @@ fn decompose(
     let (n, n_extra) = (held.n_cells(), request.extra.len());
     let own = Stage::run("domains", n, comm, observer, || {
         let levels = held.levels(comm)?;
-        let splits = balance::balance(&held, levels, request.threshold, weights, comm)?;
-        migrate::migrate(held, &splits, request.threshold, n_extra, comm).map(|own| (own, splits, levels))
+        let splits = balance::balance(&held, levels, &request.tests, weights, comm)?;
+        migrate::migrate(held, &splits, request.tests, n_extra, comm).map(|own| (own, splits, levels))
     });
     let (own, splits, levels) = own?;
     Stage::run("ghosts", n, comm, observer, || {

@@ -1,5 +1,6 @@
 //! Octs as ranks send them, 80 bytes each.
 
+use super::test_rule::TestRule;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::mesh::local;
 
@@ -41,10 +42,13 @@ impl OctRecord {
         std::array::from_fn(|a| 2 * self.position[a] + offset[a])
     }
 
-    /// The mask of test cells: leaves denser than `threshold`.
-    pub fn test_cells(&self, threshold: f64) -> u8 {
-        let above = (0..8).fold(0, |above, i| above | u8::from(self.rho[i] > threshold) << i);
-        self.leaf & above
+    /// The mask of test cells.
+    pub fn test_cells(&self, rule: &TestRule) -> u8 {
+        let above = (0..8).fold(0, |above, i| above | u8::from(self.rho[i] > rule.threshold) << i);
+        let dense = self.leaf & above;
+        let Some(takes_part) = rule.takes_part else { return dense };
+        let has_part = |bit: &u32| takes_part(self.level, self.cell(*bit));
+        local::bits(dense.into()).filter(has_part).fold(0, |mask, bit| mask | 1 << bit)
     }
 
     /// The oct with only those of its cells that are in the mask `cells`.
@@ -79,7 +83,12 @@ mod tests {
         let mut oct = cell(3, true);
         assert!(oct.join(&cell(5, false)) && oct.join(&cell(0, true)) && !oct.join(&cell(5, true)));
         assert!(!oct.join(&OctRecord { level: 8, ..cell(1, true) }));
-        assert_eq!((oct.exists, oct.leaf, oct.test_cells(0.0)), (0b10_1001, 0b1001, 0b1000));
+        assert_eq!(
+            (oct.exists, oct.leaf, oct.test_cells(&TestRule::above(0.0))),
+            (0b10_1001, 0b1001, 0b1000)
+        );
+        let odd = TestRule { threshold: -1.0, takes_part: Some(&|level, [x, ..]| level == 9 && x == 7) };
+        assert_eq!((oct.test_cells(&TestRule::above(-1.0)), oct.test_cells(&odd)), (0b1001, 0b1000));
         assert_eq!((oct.cell(5), oct.rho[5], oct.only(0b11_0000).leaf), ([7, 4, 9], 5.0, 0));
     }
 }

@@ -4,10 +4,9 @@ use crate::density::{DensitySource, Deposited, Scheme};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::particle_mesh::{MeshUse, ParticleMeshConfig, ParticleSnapshot, grow};
-use crate::partition::{LoadRequest, LocalField, load};
+use crate::partition::{LoadRequest, LocalField, TakesPart, TestRule, load};
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound::{GasCells, TestField};
-use crate::phew::changed_snapshot::ChangedSnapshot;
 use crate::phew::params::{DensityUnit, FieldChoice, ThresholdUnits};
 use crate::phew::phew_params::{PhewParams, PhewRequest};
 use crate::phew::prominence::DepositedParticles;
@@ -18,7 +17,7 @@ use crate::projection::RootLeaves;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Reduce};
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::{Family, FieldInfo, OctBlock, Snapshot};
+use inselberg_io::{Family, FieldInfo, Snapshot};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::test_cells::TestCells;
 
@@ -88,11 +87,14 @@ impl<'a> Input<'a> {
         }
         let extra_fields = &columns.names();
         let (threshold, weights) = (thresholds.searched().density, params.weights);
-        let load = LoadRequest { source, values: params.leaf_values(), threshold, extra_fields, weights };
         let selected = selected(snapshot, params)?;
+        let takes_part = |level, position| selected.as_ref().is_none_or(|of| of.has_leaf(level, position));
+        let takes_part = selected.is_some().then_some(&takes_part as TakesPart<'_>);
+        let tests = TestRule { threshold, takes_part };
+        let request = LoadRequest { source, values: params.leaf_values(), tests, extra_fields, weights };
         let lifted = source.field().and_then(|field| thresholds.lifted_snapshot(snapshot, field, GIVEN));
         let searched = lifted.as_ref().map_or(snapshot, |lifted| lifted as &dyn Snapshot);
-        let part = load_leaves(searched, selected.as_ref(), &load, comm, executor)?;
+        let part = load(searched, &request, comm, executor)?;
         let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
         let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
         let densest = comm.all_max(&[densest])?[0];
@@ -151,7 +153,9 @@ impl<'a> Input<'a> {
         let thresholds = SearchThresholds::new(given.in_code_units(units));
         let (selected, mut part) = (selected(snapshot, params)?, grown.part);
         if let Some(selected) = &selected {
-            selected.lower_others(&mut part.field, thresholds.given().density);
+            let takes_part = |level, position| selected.has_leaf(level, position);
+            let threshold = thresholds.given().density;
+            part.lower_others(&TestRule { threshold, takes_part: Some(&takes_part) });
         }
         // Of a mesh from particles all kinds that the snapshot has were deposited.
         let deposited = (params.rules == Rules::Paper).then_some(DepositedParticles {
@@ -187,37 +191,6 @@ impl<'a> Input<'a> {
 fn selected(snapshot: &dyn Snapshot, params: &PhewParams) -> Result<Option<Selected>, RunError> {
     let selection = Some(&params.selection).filter(|selection| !selection.is_all());
     selection.map(|selection| selection.in_box(snapshot.header())).transpose()
-}
-
-/// Collective: as [`load`]; leaves that do not take part have at most the density threshold.
-fn load_leaves(
-    snapshot: &dyn Snapshot,
-    selected: Option<&Selected>,
-    request: &LoadRequest,
-    comm: &Comm,
-    executor: &Executor,
-) -> Result<LocalField, RunError> {
-    let Some(selected) = selected else { return load(snapshot, request, comm, executor) };
-    let most = request.threshold;
-    match request.source {
-        // Densities are lowered as they are read, so that ranks share only the leaves that take part.
-        DensitySource::Cells(field) => {
-            let change = |column: usize, block: &mut OctBlock| selected.lower_in_block(column, block, most);
-            let lowered = ChangedSnapshot {
-                inner: snapshot,
-                field,
-                unchanged: None,
-                change: Box::new(change),
-                beyond: Box::new(|value| value),
-            };
-            load(&lowered, request, comm, executor)
-        }
-        DensitySource::Particles(_) | DensitySource::Matter(..) => {
-            let mut part = load(snapshot, request, comm, executor)?;
-            selected.lower_others(&mut part.field, most);
-            Ok(part)
-        }
-    }
 }
 
 /// The density that a run segments, and the available densities.

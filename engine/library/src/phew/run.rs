@@ -113,6 +113,7 @@ fn run_on_leaves(
         origin: snapshot.header().origin,
         threshold: thresholds.searched().density,
         rules: params.rules,
+        selected: input.selected.as_ref(),
         deposited: input.deposited.as_ref(),
     };
     let columns = &input.columns;
@@ -129,6 +130,7 @@ fn run_on_leaves(
     let FoundClumps { catalogue, structures, .. } = found;
     let (peaks, balance) = segmented.into_peaks();
     let Input { mut part, field, units, leaves, densest, .. } = input;
+    part.raise();
     thresholds.lower_values(&mut part.field.rho);
     let (part, densest) = (Some(part), thresholds.lowered(densest));
     Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })

@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::test_cells;
-use crate::partition::LocalField;
+use crate::partition::{LocalField, TakesPart};
 use crate::phew::balance::Balance;
 use crate::phew::from_peaks::Segmented;
 use crate::phew::member_places::{LeafPlaces, MemberPlaces};
@@ -11,6 +11,7 @@ use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::Peaks;
 use crate::phew::prominence::DepositedParticles;
 use crate::phew::segment::{Segmentation, Task, segment};
+use crate::phew::selection::Selected;
 use crate::phew::tables::{PatchIds, cells_table};
 use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
@@ -32,6 +33,8 @@ pub struct LeafField<'a> {
     pub threshold: f64,
     /// Paper or RAMSES.
     pub rules: Rules,
+    /// The leaves that take part; `None`: all do.
+    pub selected: Option<&'a Selected>,
     /// The particles of which the density is made, where shot noise makes peaks that are none.
     pub deposited: Option<&'a DepositedParticles<'a>>,
 }
@@ -39,6 +42,7 @@ pub struct LeafField<'a> {
 /// Leaves and their patches.
 pub struct SegmentedLeaves<'a> {
     part: &'a LocalField,
+    selected: Option<&'a Selected>,
     segmentation: Segmentation<'a>,
     links: TestLinks,
     n_tests: u64,
@@ -83,7 +87,7 @@ impl<'a> LeafField<'a> {
             segmentation.peaks.prominence = Some(found);
         }
         let has_mass_density = extra.mass_density.is_some();
-        Ok(SegmentedLeaves { part, segmentation, links, n_tests, has_mass_density })
+        Ok(SegmentedLeaves { part, selected: self.selected, segmentation, links, n_tests, has_mass_density })
     }
 }
 
@@ -121,7 +125,9 @@ impl Segmented for SegmentedLeaves<'_> {
     }
 
     fn cells(&self, ids: &PatchIds, comm: &Comm) -> Result<Option<PartTable>, CommError> {
-        cells_table(&self.part.field, &self.links.own, &self.segmentation, ids, comm).map(Some)
+        let takes_part = |level, position| self.selected.is_none_or(|of| of.has_leaf(level, position));
+        let takes_part = self.selected.is_some().then_some(&takes_part as TakesPart<'_>);
+        cells_table((self.part, takes_part), &self.links.own, &self.segmentation, ids, comm).map(Some)
     }
 
     fn forget_places(&mut self) {

@@ -1,8 +1,9 @@
 //! Which leaves take part? Those whose centre is in a region, and whose level is in a range.
 //!
-//! In the flow: between the snapshot and the density. The density of a leaf that does not take part is
-//! lowered to at most the density threshold, so it is not a test cell. Nothing else changes, neither its mass
-//! nor its particles.
+//! In the flow: between the snapshot and the density. A search sees the density of a leaf that does not take
+//! part lowered to at most the density threshold, so it is not a test cell
+//! ([`LocalField::lower_others`](crate::partition::LocalField::lower_others)). Tables and maps have its own
+//! density, and neither its mass nor its particles change.
 //!
 //! This folder uses neither clumps nor ranks.
 
@@ -11,12 +12,9 @@ mod region;
 pub use region::Region;
 
 use crate::error::RunError;
-use crate::field::AmrField;
+use inselberg_io::Header;
 use inselberg_io::params::assign;
-use inselberg_io::{Header, OctBlock};
 use inselberg_kernels::geom::cell_centre;
-use inselberg_kernels::mesh::local;
-use rayon::prelude::*;
 
 /// Which leaves of an output take part. The default: all of them.
 ///
@@ -110,38 +108,5 @@ impl Selected {
     pub fn has_point(&self, x: [f64; 3]) -> bool {
         self.regions.is_empty()
             || self.regions.iter().any(|region| region.has_point(x, self.sides, self.periodic))
-    }
-
-    /// Lowers the density of the leaves of a block that do not take part to at most `most`. NaN stays, so
-    /// that its check finds it.
-    pub fn lower_in_block(&self, column: usize, block: &mut OctBlock, most: f64) {
-        for (oct, position) in block.position.iter().enumerate() {
-            for cell in local::bits(u64::from(!block.split[oct])) {
-                let value = &mut block.values[column][oct][cell as usize];
-                let at = local::child_of(*position, cell);
-                if *value > most && !self.has_leaf(block.level, at) {
-                    *value = most;
-                }
-            }
-        }
-    }
-
-    /// Lowers the density of the leaves of a mesh that do not take part to at most `most`.
-    pub fn lower_others(&self, field: &mut AmrField, most: f64) {
-        let (mesh, rho) = (&field.mesh, &field.rho);
-        let of_super = |s: usize| {
-            let (level, bricks) = (mesh.level_of_super(s), mesh.bricks_of(&mesh.supers()[s]));
-            bricks.flat_map(move |b| local::bits(mesh.bricks()[b].leaf).map(move |bit| (level, b, bit)))
-        };
-        let lowered: Vec<usize> = (0..mesh.supers().len())
-            .into_par_iter()
-            .flat_map_iter(of_super)
-            .filter(|(level, b, bit)| {
-                !self.has_leaf(*level, local::position_of(mesh.bricks()[*b].position, *bit))
-            })
-            .map(|(_, b, bit)| mesh.bricks()[b].cell(bit).expect("a leaf exists").at())
-            .filter(|cell| rho[*cell] > most)
-            .collect();
-        lowered.into_iter().for_each(|cell| field.rho[cell] = most);
     }
 }

@@ -24,6 +24,14 @@ pub enum Region {
 }
 
 impl Region {
+    /// The lower and the upper corner of the smallest box around it.
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        match self {
+            Self::Box { lower, upper } => [*lower, *upper],
+            Self::Sphere { centre, radius } => [centre.map(|x| x - radius), centre.map(|x| x + radius)],
+        }
+    }
+
     /// With `origin` as the origin of its coordinates.
     pub(super) fn seen_from(&self, origin: [f64; 3]) -> Self {
         let moved = |x: &[f64; 3]| std::array::from_fn(|a| x[a] - origin[a]);

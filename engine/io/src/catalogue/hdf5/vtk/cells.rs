@@ -16,7 +16,7 @@ pub struct CellColumns<'a> {
     /// The lower corner of the box.
     pub origin: [f64; 3],
     /// The density above which leaves are test cells.
-    pub threshold: f64,
+    threshold: f64,
 }
 
 impl<'a> CellColumns<'a> {
@@ -47,6 +47,13 @@ impl<'a> CellColumns<'a> {
         let (side, threshold) = (real("boxlen")?, real("density_threshold")?);
         leaves.check().map_err(|problem| refused(folder, problem))?;
         Ok(Self { table, leaves, side, origin: attributes.origin(), threshold })
+    }
+
+    /// Whether a leaf is a test cell. Outside of the searched region none is.
+    pub fn is_test(&self, row: usize) -> bool {
+        let selected = self.table.column("selected").map(|column| &column.values);
+        let takes_part = !matches!(selected, Some(Values::U8(selected)) if selected[row] == 0);
+        takes_part && self.leaves.density[row] > self.threshold
     }
 
     /// The columns of cells in the order of these rows: labels and density, 0 where there is no leaf.

@@ -14,10 +14,8 @@ const VOXEL: u8 = 11;
 /// Stages the file.
 pub fn stage_voxels(folder: &Path, cells: &CellColumns) -> WriteResult<Staged> {
     let leaves = &cells.leaves;
-    let rows: Vec<usize> = (0..leaves.level.len())
-        .into_par_iter()
-        .filter(|row| leaves.density[*row] > cells.threshold)
-        .collect();
+    let rows: Vec<usize> =
+        (0..leaves.level.len()).into_par_iter().filter(|row| cells.is_test(*row)).collect();
     let corners = Corners { finest: leaves.level.last().copied().unwrap_or(0), cells };
     let keys = corners.sorted(&rows);
     stage_file::<16>(&folder.join("cells.vtkhdf"), "UnstructuredGrid", 0, |root| {
