@@ -41,6 +41,8 @@ mod mesh_from_particles;
 mod pages;
 mod particle_graph;
 mod phew;
+#[cfg(feature = "plot")]
+mod pictures;
 mod quantities;
 mod ranks;
 mod region;

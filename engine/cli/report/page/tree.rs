@@ -33,7 +33,7 @@ pub struct ListedClump {
     pub relevance: f64,
     /// Its peak.
     pub position: [f64; 3],
-    /// Radius of the sphere of its volume; NaN if it is not known.
+    /// Radius of the sphere of its volume or the circle of its area; NaN if it is not known.
     pub radius: f64,
 }
 

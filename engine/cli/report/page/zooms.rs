@@ -32,7 +32,7 @@ pub fn whole_view(along: usize, space: &MapBox, finest: f64) -> View {
     with_pixels(view, finest, WHOLE)
 }
 
-/// A cube along an axis, no larger than the box.
+/// A cube along an axis, as far as the box has it: an image has one pixel of depth.
 pub fn cube_view(centre: &[f64; 3], side: f64, along: usize, space: &MapBox, finest: f64) -> View {
     cube(centre, side, along, space, finest, WHOLE)
 }
@@ -45,10 +45,12 @@ fn cube(
     finest: f64,
     pixels: (usize, usize),
 ) -> View {
-    let least = space.sides.iter().copied().fold(f64::INFINITY, f64::min);
-    let side = side.min(least);
-    let low = centre.map(|x| x - side / 2.0);
-    with_pixels(View { low, sides: [side; 3], along, pixels: [1, 1] }, finest, pixels)
+    let sides = space.sides.map(|whole| side.min(whole));
+    let low = std::array::from_fn(|axis| match side >= space.sides[axis] && !space.periodic[axis] {
+        true => space.low[axis],
+        false => centre[axis] - sides[axis] / 2.0,
+    });
+    with_pixels(View { low, sides, along, pixels: [1, 1] }, finest, pixels)
 }
 
 /// The view with pixels as large as the smallest leaf, within limits.
@@ -76,6 +78,14 @@ mod tests {
     #[test]
     fn cubes_stay_within_the_box() {
         let view = cube_view(&[1.0, 1.0, 1.0], 100.0, 1, &SPACE, 0.01);
-        assert_eq!((view.low, view.sides), ([-1.0; 3], [4.0; 3]));
+        assert_eq!((view.low, view.sides), ([-3.0, -1.0, -1.0], SPACE.sides));
+    }
+
+    #[test]
+    fn images_have_no_depth() {
+        let image = MapBox { low: [0.0; 3], sides: [64.0, 64.0, 1.0], periodic: [false; 3] };
+        let view = cube_view(&[30.5, 20.5, 0.5], 10.0, 2, &image, 1.0);
+        assert_eq!((view.low, view.sides), ([25.5, 15.5, 0.0], [10.0, 10.0, 1.0]));
+        assert_eq!(view.pixels, [64; 2]);
     }
 }

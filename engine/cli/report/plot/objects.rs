@@ -15,8 +15,8 @@ pub struct Objects {
     pub positions: Vec<[f64; 3]>,
     /// Masses, in code masses.
     pub masses: Vec<f64>,
-    /// Radii, in code lengths: of the sphere with the volume of a clump or halo, half the greatest extent of
-    /// a group.
+    /// Radii, in code lengths: of the sphere with the volume of a clump or halo, of the circle with its area
+    /// in an image, half the greatest extent of a group.
     pub radii: Option<Vec<f64>>,
 }
 
@@ -81,8 +81,13 @@ impl Objects {
 
 /// The radius of each row, if the table states the sizes of its objects.
 pub fn radii(table: &Table) -> Option<Vec<f64>> {
-    let of_volume = |volume: &f64| (volume * 3.0 / (4.0 * PI)).cbrt();
+    let of_volume = |volume: f64| (volume * 3.0 / (4.0 * PI)).cbrt();
+    let of_area = |area: f64| (area / PI).sqrt();
+    let sizes: [(&str, fn(f64) -> f64); 2] = [("volume", of_volume), ("area", of_area)];
+    let found = sizes.iter().find_map(|(name, radius)| Some((table.reals(name)?, radius)));
+    if let Some((values, radius)) = found {
+        return Some(values.iter().map(|value| radius(*value)).collect());
+    }
     let of_extent = |sides: &[f64; 3]| sides.iter().copied().fold(0.0, f64::max) / 2.0;
-    let volumes = table.reals("volume").map(|volumes| volumes.iter().map(of_volume).collect());
-    volumes.or_else(|| Some(table.vectors("Extents")?.iter().map(of_extent).collect()))
+    Some(table.vectors("Extents")?.iter().map(of_extent).collect())
 }

@@ -1,0 +1,97 @@
+//! What pictures show: the size of maps and circles, and the words beside them.
+
+use crate::common::npy::npy_file;
+use crate::common::room::{Room, done};
+use inselberg_io::catalogue::read;
+use std::f64::consts::PI;
+use std::fs;
+use std::path::Path;
+
+/// Pixels of the picture per pixel of its layout, and the longer side of a map there.
+const SCALE: f64 = 2.0;
+const MAP_SIDE: f64 = 600.0;
+
+/// The diameters of the circles of a colour in an SVG.
+fn diameters(svg: &str, colour: &str) -> Vec<f64> {
+    let of_colour = svg.split("<polyline").filter(|line| line.contains(&format!("stroke=\"{colour}\"")));
+    let points = of_colour.filter_map(|line| line.split("points=\"").nth(1)?.split('"').next());
+    let widths = points.map(|points| {
+        let x = points.split_whitespace().map(|point| point.split(',').next().expect("x").parse::<f64>());
+        let x: Vec<f64> = x.map(|x| x.expect("a number")).collect();
+        let most = x.iter().copied().fold(f64::MIN, f64::max);
+        (x.len(), most - x.iter().copied().fold(f64::MAX, f64::min))
+    });
+    widths.filter(|(n, _)| *n > 10).map(|(_, width)| width).collect()
+}
+
+/// Width and height of the first PNG in a text.
+fn size_of_map(text: &str) -> [u32; 2] {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let start = text.split("data:image/png;base64,").nth(1).expect("a map").bytes().take(32);
+    let digits = start.map(|byte| DIGITS.iter().position(|digit| *digit == byte).expect("a digit") as u32);
+    let digits: Vec<u32> = digits.collect();
+    let bytes: Vec<u8> = digits
+        .chunks(4)
+        .flat_map(|four| {
+            let word = four.iter().fold(0, |word, digit| word << 6 | digit);
+            [(word >> 16) as u8, (word >> 8) as u8, word as u8]
+        })
+        .collect();
+    [16, 20].map(|at| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes")))
+}
+
+/// An image with two discs that touch.
+fn image(room: &Room) -> String {
+    let path = room.path("image.npy");
+    let disc = |[x, y]: [f64; 2], at: &[usize]| {
+        let squared = (at[0] as f64 - x).powi(2) + (at[1] as f64 - y).powi(2);
+        100.0 * (-squared / 15.0).exp()
+    };
+    let value = |at: &[usize]| 1.0 + disc([20.0, 40.0], at) + 0.6 * disc([29.0, 40.0], at);
+    fs::write(&path, npy_file(&[64, 64], false, "<f8", value)).expect("written");
+    path
+}
+
+#[test]
+fn an_image_has_maps_of_objects_and_circles_of_their_areas() {
+    let room = Room::new();
+    let (image, to, report) = (image(&room), room.path("c.csv"), room.path("report"));
+    let [plot, view] = ["p.svg", "v.svg"].map(|name| room.path(name));
+    let search = ["phew", &image, "--image", "-o", &to, "--density-threshold", "5", "--with-cells"];
+    done(&[&search[..], &["--quiet", "--plot", &plot, "--report", &report]].concat());
+    let found = read(Path::new(&to)).expect("a catalogue");
+    let halo = found.table("haloes").expect("haloes");
+    let diameter = 2.0 * (halo.reals("area").expect("areas")[0] / PI).sqrt();
+    let largest = |svg: &str, colour| diameters(svg, colour).into_iter().fold(0.0, f64::max);
+    let sky = largest(&fs::read_to_string(&plot).expect("a picture"), "#56B4E9");
+    let expected = SCALE * (diameter / 64.0 * MAP_SIDE + 4.0);
+    assert!((sky - expected).abs() < 0.03 * expected, "{sky} {expected}");
+    let page = fs::read_to_string(Path::new(&report).join("index.html")).expect("a page");
+    let zoom = page.split("<section class=\"object\"").nth(1).expect("an object");
+    // A pixel per pixel of the image, over five radii.
+    assert_eq!(size_of_map(zoom), [(2.5 * diameter).round().max(48.0) as u32; 2]);
+    let id = halo.counts("id").expect("identifiers")[0].to_string();
+    done(&["view", &to, "--halo", &id, "--plot", &view, "--quiet"]);
+    let svg = fs::read_to_string(&view).expect("a picture");
+    // The map is five radii wide.
+    let (sky, expected) = (largest(&svg, "#56B4E9"), SCALE * (MAP_SIDE * 2.0 / 5.0 + 4.0));
+    assert!((sky - expected).abs() < 0.03 * expected, "{sky} {expected}");
+}
+
+#[test]
+fn a_legend_names_what_the_picture_shows() {
+    let room = Room::new();
+    let (image, to, view) = (image(&room), room.path("c.csv"), room.path("v.svg"));
+    let search = ["phew", &image, "--image", "-o", &to, "--density-threshold", "5", "--with-cells"];
+    done(&[&search[..], &["--quiet"]].concat());
+    let found = read(Path::new(&to)).expect("a catalogue");
+    let legend = |kind: &str, table: &str| {
+        let id = found.table(table).expect("objects").counts("id").expect("identifiers")[0].to_string();
+        done(&["view", &to, kind, &id, "--plot", &view, "--quiet"]);
+        fs::read_to_string(&view).expect("a picture")
+    };
+    let clump = legend("--clump", "clumps");
+    assert!(clump.contains("clumps   (circles: true size)") && !clump.contains("haloes"), "{clump}");
+    let halo = legend("--halo", "haloes");
+    assert!(halo.contains("haloes   (circles: true size)") && halo.contains("haloes (1)"), "{halo}");
+}
