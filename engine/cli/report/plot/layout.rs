@@ -132,12 +132,13 @@ impl<'a> PictureLayout<'a> {
         };
         let is_unbound =
             data.catalogue.table(BOUND.table).is_some_and(|clumps| clumps.column(BOUND.columns[1]).is_some());
-        let styles: &[&Style] = match data.catalogue.table(GROUPS.table) {
+        let styles: &[&'static Style] = match data.catalogue.table(GROUPS.table) {
             Some(_) => &[&GROUPS],
             None if data.catalogue.table(VOIDS.table).is_some() => &[&VOIDS],
             None if is_unbound => &[&CLUMPS, &HALOES, &BOUND],
             None => &[&CLUMPS, &HALOES],
         };
+        let is_there = |style: &&&'static Style| data.catalogue.table(style.table).is_some();
         let shown = |style: &&'static Style| {
             let (table, [position, mass]) = (style.table, style.columns);
             let objects = match style.radius {
@@ -153,7 +154,7 @@ impl<'a> PictureLayout<'a> {
             rasters: panels.iter().map(raster).collect(),
             panels,
             masses: Frame { left: MASSES.left + wider, right: MASSES.right + wider, ..MASSES },
-            lists: styles.iter().map(shown).collect(),
+            lists: styles.iter().filter(is_there).map(shown).collect(),
         }
     }
 
