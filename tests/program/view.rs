@@ -82,6 +82,34 @@ fn a_view_has_the_row_of_the_object_and_the_clumps_in_it() {
     assert!(text.contains("density_peak") && text.contains(&format!("clump {}", tree[0].0)), "{text}");
 }
 
+#[test]
+fn values_are_in_the_units_that_are_promised_and_absent_ones_have_none() {
+    let room = Room::new();
+    let csv = catalogue(&room, &["--unbind", "--properties", "all"]);
+    let mut n_absent = 0;
+    for row in rows(&room, "clumps") {
+        let text = done(&["view", &csv, "--clump", &row["id"].to_string()]);
+        let line = |name: &str| {
+            let line = text.lines().find(|line| line.split(' ').next() == Some(name)).expect("a column");
+            line[name.len()..].trim().to_string()
+        };
+        for (name, unit) in [
+            ("velocity_dispersion_diagonal", " km2/s2"),
+            ("inertia_tensor_diagonal", " Mpc2"),
+            ("angular_momentum", " Msun Mpc km/s"),
+            ("bound_kinetic_energy", " Msun km2/s2"),
+        ] {
+            assert!(line(name).ends_with(unit) || line(name) == "none", "{name}: {}", line(name));
+        }
+        // No column is in cgs but densities, and what there is not is said once.
+        assert!(!text.contains(" cm") && !text.contains("none none"), "{text}");
+        let is_absent = row["saddle_position_x"].is_nan();
+        assert_eq!(line("saddle_position") == "none", is_absent, "{text}");
+        n_absent += usize::from(is_absent);
+    }
+    assert!(n_absent > 0, "every clump has a saddle");
+}
+
 #[cfg(feature = "plot")]
 #[test]
 fn the_picture_shows_the_cells_around_the_object() {

@@ -5,7 +5,7 @@ use super::fault::CommandError;
 use super::grouped::grouped;
 use super::{interrupt, out, preflight, view_track};
 use crate::config::{Common, ViewJob, ViewedKind};
-use crate::report::{DisplayUnits, UnitChoice, four_digits};
+use crate::report::{DisplayUnits, NONE, UnitChoice, four_digits};
 use inselberg_io::catalogue::{self, Catalogue, Dimension, Table, Values};
 use inselberg_io::staging::Staged;
 use serde_json::{Map, Value, json};
@@ -87,7 +87,9 @@ impl<'a> Viewed<'a> {
         for column in &self.table.columns {
             let unit = self.units.unit(column.dimension);
             let value = text_of(&column.values, self.row, unit.factor);
-            let _ = writeln!(text, "{}", format!("{:width$}  {value} {}", column.name, unit.name).trim_end());
+            // What there is not has no unit.
+            let unit = if value == NONE { "" } else { &unit.name };
+            let _ = writeln!(text, "{}", format!("{:width$}  {value} {unit}", column.name).trim_end());
         }
         if let Some((table, rows)) = self.clumps.as_ref().filter(|(_, rows)| rows.len() > 1) {
             let n = grouped(rows.len() as u64);
@@ -176,7 +178,10 @@ fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Ve
 }
 
 fn text_of(values: &Values, row: usize, factor: f64) -> String {
-    let triple = |values: [String; 3]| values.join(" ");
+    let triple = |values: [String; 3]| match values.iter().all(|value| value == NONE) {
+        true => NONE.to_string(),
+        false => values.join(" "),
+    };
     match values {
         Values::U8(v) => v[row].to_string(),
         Values::U64(v) => v[row].to_string(),

@@ -30,5 +30,5 @@ pub use summary::{
     CatalogueTotals, Count, counts_of, group_counts, summary_json, summary_text, table_json, table_text,
 };
 pub use trace::trace;
-pub use units::{DisplayUnit, DisplayUnits, UnitChoice, four_digits, has_units};
+pub use units::{DisplayUnit, DisplayUnits, NONE, UnitChoice, four_digits, has_units};
 pub use workers::{NodeLoad, node_loads, workers_json, workers_text};

@@ -133,24 +133,36 @@ pub fn has_units(attributes: &[(String, Attribute)]) -> bool {
     }
 }
 
-/// The name of the physical unit of a dimension, and its value in cgs.
+/// The name of the physical unit of a dimension, and its value in cgs: a product of Msun, Mpc and km/s, g/cm3
+/// for densities, and cgs where people do not use these.
 fn physical(dimension: Dimension) -> (String, f64) {
-    match dimension {
-        Dimension::LENGTH => ("Mpc".into(), MEGAPARSEC),
-        Dimension::VOLUME => ("Mpc3".into(), MEGAPARSEC.powi(3)),
-        Dimension::MASS => ("Msun".into(), SOLAR_MASS),
-        Dimension::VELOCITY => ("km/s".into(), KILOMETRE),
-        Dimension::DENSITY => ("g/cm3".into(), 1.0),
-        other => (cgs_name(other, " ", ""), 1.0),
+    let [length, mass, time] = [dimension.length, dimension.mass, dimension.time].map(i32::from);
+    // Each 1/s belongs to a length of a velocity.
+    let (velocities, lengths) = (-time, length + time);
+    if dimension == Dimension::DENSITY {
+        return ("g/cm3".into(), 1.0);
     }
+    if velocities < 0 || lengths < 0 || mass < 0 {
+        return (cgs_name(dimension, " ", ""), 1.0);
+    }
+    let power = |name: &str, power: i32| if power == 1 { name.into() } else { format!("{name}{power}") };
+    let mut names = Vec::new();
+    names.extend((mass > 0).then(|| power("Msun", mass)));
+    names.extend((lengths > 0).then(|| power("Mpc", lengths)));
+    names.extend((velocities > 0).then(|| format!("{}/{}", power("km", velocities), power("s", velocities))));
+    let factors = [(SOLAR_MASS, mass), (MEGAPARSEC, lengths), (KILOMETRE, velocities)];
+    (names.join(" "), factors.iter().map(|(unit, power)| unit.powi(*power)).product())
 }
+
+/// What people see where there is no number.
+pub const NONE: &str = "none";
 
 /// A number with four significant digits, as people write it.
 pub fn four_digits(value: f64) -> String {
     let size = value.abs();
     match value {
         0.0 => "0".into(),
-        v if !v.is_finite() => "none".into(),
+        v if !v.is_finite() => NONE.into(),
         v if (1e-3..1e5).contains(&size) => {
             let decimals = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
             format!("{v:.decimals$}")
@@ -180,6 +192,12 @@ mod tests {
         assert!(velocity.name == "km/s" && (velocity.factor / (MEGAPARSEC / 1e17 / 1e5) - 1.0).abs() < 1e-12);
         assert_eq!(units.unit(Dimension::DENSITY), DisplayUnit { name: "g/cm3".into(), factor: 1e-29 });
         assert_eq!(units.unit(Dimension::new(0, 0, -1)).name, "s-1");
+        let squared = units.unit(Dimension::new(2, 0, -2));
+        assert!(squared.name == "km2/s2" && (squared.factor / velocity.factor.powi(2) - 1.0).abs() < 1e-12);
+        let names = [(2, 0, 0), (2, 1, 0), (2, 1, -1), (2, 1, -2), (3, 0, 0), (0, 0, 1), (-1, 1, -2)];
+        let names = names.map(|(length, mass, time)| units.unit(Dimension::new(length, mass, time)).name);
+        let expected = ["Mpc2", "Msun Mpc2", "Msun Mpc km/s", "Msun km2/s2", "Mpc3", "s", "g cm-1 s-2"];
+        assert_eq!(names, expected);
     }
 
     #[test]

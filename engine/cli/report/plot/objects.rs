@@ -81,13 +81,12 @@ impl Objects {
 
 /// The radius of each row, if the table states the sizes of its objects.
 pub fn radii(table: &Table) -> Option<Vec<f64>> {
-    let of_volume = |volume: f64| (volume * 3.0 / (4.0 * PI)).cbrt();
-    let of_area = |area: f64| (area / PI).sqrt();
-    let sizes: [(&str, fn(f64) -> f64); 2] = [("volume", of_volume), ("area", of_area)];
-    let found = sizes.iter().find_map(|(name, radius)| Some((table.reals(name)?, radius)));
-    if let Some((values, radius)) = found {
-        return Some(values.iter().map(|value| radius(*value)).collect());
-    }
+    let column = |name: &str, radius: fn(f64) -> f64| {
+        Some(table.reals(name)?.iter().map(|value| radius(*value)).collect::<Vec<_>>())
+    };
+    let of_volume = column("volume", |volume| (volume * 3.0 / (4.0 * PI)).cbrt());
+    let of_area = || column("area", |area| (area / PI).sqrt());
     let of_extent = |sides: &[f64; 3]| sides.iter().copied().fold(0.0, f64::max) / 2.0;
-    Some(table.vectors("Extents")?.iter().map(of_extent).collect())
+    let of_extents = || Some(table.vectors("Extents")?.iter().map(of_extent).collect());
+    of_volume.or_else(of_area).or_else(of_extents)
 }
