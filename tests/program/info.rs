@@ -121,7 +121,7 @@ fn objects_of_catalogues_are_told_in_the_units_that_are_asked_for() {
     assert_eq!(plain, code);
     assert!(plain.contains(&format!("{most:.5e}")) && plain.contains("(code units)"), "{plain}");
     assert!(physical.contains(&format!("{in_msun:.5e}")), "{physical}");
-    assert!(physical.contains("masses in Msun, positions in Mpc"), "{physical}");
+    assert!(physical.contains("masses in Msun, positions in pMpc"), "{physical}");
     let of_mass = in_msun / most;
     assert!(physical.contains(&format!("code_mass = {of_mass:.4e} Msun")), "{physical}");
     room.refuses(&["info", &input(), "--units", "code"], &["not a catalogue; expected one for --units"]);

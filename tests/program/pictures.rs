@@ -1,6 +1,7 @@
 //! What pictures show: the size of maps and circles, and the words beside them.
 
 use crate::common::npy::npy_file;
+use crate::common::output;
 use crate::common::room::{Room, done};
 use inselberg_io::catalogue::read;
 use std::f64::consts::PI;
@@ -94,4 +95,31 @@ fn a_legend_names_what_the_picture_shows() {
     assert!(clump.contains("clumps   (circles: true size)") && !clump.contains("haloes"), "{clump}");
     let halo = legend("--halo", "haloes");
     assert!(halo.contains("haloes   (circles: true size)") && halo.contains("haloes (1)"), "{halo}");
+}
+
+#[test]
+fn lengths_and_densities_say_that_they_are_proper_where_the_box_expands() {
+    let room = Room::new();
+    let (to, plot, report) = (room.path("c.csv"), room.path("p.svg"), room.path("report"));
+    let input = output("dm_1rank").to_string_lossy().into_owned();
+    let search = ["phew", &input, "-o", &to, "--density-threshold", "40", "--with-cells", "--quiet"];
+    done(&[&search[..], &["--plot", &plot, "--report", &report]].concat());
+    let picture = fs::read_to_string(&plot).expect("a picture");
+    let page = fs::read_to_string(Path::new(&report).join("index.html")).expect("a page");
+    let id = read(Path::new(&to))
+        .expect("a catalogue")
+        .table("haloes")
+        .expect("haloes")
+        .counts("id")
+        .expect("ids")[0];
+    done(&["view", &to, "--halo", &id.to_string(), "--plot", &plot, "--quiet"]);
+    let view = fs::read_to_string(&plot).expect("a picture");
+    assert!(picture.contains("cMpc/h") && page.contains("cMpc/h"), "the side in the title is comoving");
+    for (what, text) in [("picture", &picture), ("report", &page), ("view", &view)] {
+        for label in ["x [pMpc]", "y [pMpc]", "mean proper density [g/cm3]"] {
+            assert!(text.contains(label), "{label} in the {what}");
+        }
+        assert!(!text.contains("[Mpc]") && !text.contains(" Mpc\n"), "{what}");
+    }
+    assert!(page.contains("proper, not comoving"));
 }

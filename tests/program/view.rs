@@ -95,8 +95,8 @@ fn values_are_in_the_units_that_are_promised_and_absent_ones_have_none() {
         };
         for (name, unit) in [
             ("velocity_dispersion_diagonal", " km2/s2"),
-            ("inertia_tensor_diagonal", " Mpc2"),
-            ("angular_momentum", " Msun Mpc km/s"),
+            ("inertia_tensor_diagonal", " pMpc2"),
+            ("angular_momentum", " Msun pMpc km/s"),
             ("bound_kinetic_energy", " Msun km2/s2"),
         ] {
             assert!(line(name).ends_with(unit) || line(name) == "none", "{name}: {}", line(name));

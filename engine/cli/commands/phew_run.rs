@@ -235,7 +235,7 @@ fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
         None => header.format.to_string(),
     }];
     if let (Some(c), Some(side)) = (&header.cosmology, header.comoving_side()) {
-        parts.push(format!("{} Mpc/h", (side * 1e3).round() / 1e3));
+        parts.push(format!("{} cMpc/h", (side * 1e3).round() / 1e3));
         parts.push(match c.aexp {
             a if a > 1.0 => format!("a = {a:.3}"),
             a => format!("z = {:.2}", 1.0 / a - 1.0),

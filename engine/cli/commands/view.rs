@@ -128,7 +128,7 @@ impl<'a> Viewed<'a> {
         for column in &self.table.columns {
             let unit = self.units.unit(column.dimension);
             let value = json_of(&column.values, self.row, unit.factor);
-            columns.insert(column.name.clone(), json!({ "value": value, "unit": unit.name }));
+            columns.insert(column.name.clone(), json!({ "value": value, "unit": unit.plain_name() }));
         }
         let ids = self.clumps.as_ref().and_then(|(table, rows)| {
             let ids = table.counts("id")?;
@@ -253,7 +253,7 @@ mod picture {
             subtitle: job.input.display().to_string(),
             maps: kept.maps(&views).map_err(|error| wrong(error.to_string()))?,
             space: *kept.space(),
-            quantity: "mean density".into(),
+            quantity: object.units.mean_density().into(),
             units: object.units.clone(),
             least: job.least,
             catalogue: &shown(object),

@@ -1,9 +1,14 @@
 //! The units in which people see results.
 
+use inselberg_io::Cosmology;
 use inselberg_io::catalogue::units::{
     KILOMETRE, MEGAPARSEC, SOLAR_MASS, cgs_factor, cgs_name, unit_name, value_unit,
 };
 use inselberg_io::catalogue::{Attribute, Dimension};
+
+/// The unit of lengths, and its name where boxes expand.
+const LENGTH: &str = "Mpc";
+const PROPER_LENGTH: &str = "pMpc";
 
 /// The requested units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +24,8 @@ pub enum UnitChoice {
 pub struct DisplayUnits {
     /// The attributes that hold the units of the snapshot; `None` for code units.
     physical: Option<Vec<(String, Attribute)>>,
+    /// Whether the box expands, so that lengths are proper or comoving.
+    expands: bool,
     /// Other names of code units, by dimension; empty for no unit.
     named: Vec<(Dimension, String)>,
 }
@@ -26,7 +33,7 @@ pub struct DisplayUnits {
 /// A unit: its name, and the number of these units in one code unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DisplayUnit {
-    /// Its name, such as Mpc; empty for a pure number.
+    /// Its name, such as Mpc, or pMpc for a proper length in a box that expands; empty for a pure number.
     pub name: String,
     /// The number of these units in one code unit.
     pub factor: f64,
@@ -34,12 +41,17 @@ pub struct DisplayUnit {
 
 impl DisplayUnits {
     /// Code units.
-    pub const CODE: Self = Self { physical: None, named: Vec::new() };
+    pub const CODE: Self = Self { physical: None, expands: false, named: Vec::new() };
 
     /// As chosen, for a catalogue with these attributes. Without units of the snapshot, code units.
     pub fn new(choice: UnitChoice, attributes: &[(String, Attribute)]) -> Self {
         let is_physical = choice == UnitChoice::Physical && has_units(attributes);
-        Self { physical: is_physical.then(|| attributes.to_vec()), named: image_units(attributes) }
+        let real = |name: &str| attributes.iter().find_map(|(other, value)| real_of(other == name, value));
+        Self {
+            physical: is_physical.then(|| attributes.to_vec()),
+            expands: Cosmology::from_attributes(real).is_some(),
+            named: image_units(attributes),
+        }
     }
 
     /// The same; the code unit of density has this name.
@@ -65,16 +77,24 @@ impl DisplayUnits {
         };
         let cgs = cgs_factor(attributes, dimension).expect("physical units have all three scales");
         let (name, in_cgs) = physical(dimension);
+        let name = if self.expands { name.replace(LENGTH, PROPER_LENGTH) } else { name };
         DisplayUnit { name, factor: cgs / in_cgs }
+    }
+
+    /// The name of mean densities along lines of sight.
+    pub fn mean_density(&self) -> &'static str {
+        if self.are_physical() && self.expands { "mean proper density" } else { "mean density" }
     }
 
     /// A sentence about them.
     pub fn sentence(&self, attributes: &[(String, Attribute)]) -> String {
         match (self.are_physical(), has_units(attributes)) {
-            (true, _) => {
-                "Values are in physical units: Mpc, Msun, km/s and g/cm3. Lengths are proper, not comoving."
+            (true, _) if self.expands => {
+                "Values are in physical units: Msun, km/s, g/cm3 and pMpc. Lengths (pMpc: proper Mpc), \
+                 volumes and densities are proper, not comoving."
                     .into()
             }
+            (true, _) => "Values are in physical units: Mpc, Msun, km/s and g/cm3.".into(),
             (false, true) => "Values are in the code units of the input.".into(),
             (false, false) if !self.named.is_empty() => match value_unit(attributes) {
                 Some(unit) => format!("Lengths are in pixels, and values in the unit of the image: {unit}."),
@@ -86,6 +106,11 @@ impl DisplayUnits {
 }
 
 impl DisplayUnit {
+    /// The name for machines: programs know no proper Mpc.
+    pub fn plain_name(&self) -> String {
+        self.name.replace(PROPER_LENGTH, LENGTH)
+    }
+
     /// A quantity with its unit: `x [pixels]`, or only the quantity.
     pub fn label(&self, quantity: &str) -> String {
         match self.name.as_str() {
@@ -123,6 +148,14 @@ fn image_units(attributes: &[(String, Attribute)]) -> Vec<(Dimension, String)> {
     pixels.into_iter().chain(values).chain([(Dimension::MASS, summed)]).collect()
 }
 
+/// A number, if it is the wanted one.
+fn real_of(is_wanted: bool, value: &Attribute) -> Option<f64> {
+    match value {
+        Attribute::Real(real) if is_wanted => Some(*real),
+        _ => None,
+    }
+}
+
 /// Whether a catalogue with these attributes has the units of its snapshot. A code writes units that are all
 /// 1 if none were set.
 pub fn has_units(attributes: &[(String, Attribute)]) -> bool {
@@ -148,7 +181,7 @@ fn physical(dimension: Dimension) -> (String, f64) {
     let power = |name: &str, power: i32| if power == 1 { name.into() } else { format!("{name}{power}") };
     let mut names = Vec::new();
     names.extend((mass > 0).then(|| power("Msun", mass)));
-    names.extend((lengths > 0).then(|| power("Mpc", lengths)));
+    names.extend((lengths > 0).then(|| power(LENGTH, lengths)));
     names.extend((velocities > 0).then(|| format!("{}/{}", power("km", velocities), power("s", velocities))));
     let factors = [(SOLAR_MASS, mass), (MEGAPARSEC, lengths), (KILOMETRE, velocities)];
     (names.join(" "), factors.iter().map(|(unit, power)| unit.powi(*power)).product())
@@ -198,6 +231,27 @@ mod tests {
         let names = names.map(|(length, mass, time)| units.unit(Dimension::new(length, mass, time)).name);
         let expected = ["Mpc2", "Msun Mpc2", "Msun Mpc km/s", "Msun km2/s2", "Mpc3", "s", "g cm-1 s-2"];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn lengths_are_proper_where_the_box_expands() {
+        let expansion = [("aexp", 0.5), ("h0", 70.0), ("omega_m", 0.3)];
+        let expansion = expansion.map(|(name, value)| (name.to_string(), Attribute::Real(value)));
+        let expanding = [attributes(), expansion.to_vec()].concat();
+        for (of, length, density) in
+            [(&attributes(), "x [Mpc]", "mean density"), (&expanding, "x [pMpc]", "mean proper density")]
+        {
+            let units = DisplayUnits::new(UnitChoice::Physical, of);
+            assert_eq!(
+                (units.unit(Dimension::LENGTH).label("x"), units.mean_density()),
+                (length.into(), density)
+            );
+            assert_eq!(units.sentence(of).contains("proper"), density.contains("proper"));
+            assert_eq!(units.unit(Dimension::LENGTH).plain_name(), "Mpc");
+        }
+        let volume = DisplayUnits::new(UnitChoice::Physical, &expanding).unit(Dimension::VOLUME);
+        assert_eq!(volume.name, "pMpc3");
+        assert_eq!(DisplayUnits::new(UnitChoice::Code, &expanding).mean_density(), "mean density");
     }
 
     #[test]

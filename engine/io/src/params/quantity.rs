@@ -58,7 +58,8 @@ const YEAR: f64 = 3.155_76e7;
 const ASTRONOMICAL_UNIT: f64 = 1.495_978_707e13;
 const TIME: Dimension = Dimension::new(0, 0, 1);
 
-/// Physical units by name, in cgs. A length with `c` before its name is comoving.
+/// Physical units by name, in cgs. A length with `c` before its name is comoving, one with
+/// `p` is proper, as without it.
 const UNITS: [(&str, f64, Dimension); 18] = [
     ("cm", 1.0, Dimension::LENGTH),
     ("m", 1e2, Dimension::LENGTH),
@@ -160,10 +161,11 @@ impl PhysicalUnit {
         }
         let known = |name: &str| UNITS.iter().find(|(known, ..)| *known == name);
         let of_length = |name| known(name).filter(|(_, _, dimension)| *dimension == Dimension::LENGTH);
-        let (found, expansion) = match known(name) {
-            Some(found) => (found, 0),
-            None => (name.strip_prefix('c').and_then(of_length)?, power),
+        let with_prefix = |prefix: char, expansion: i8| {
+            name.strip_prefix(prefix).and_then(of_length).map(|found| (found, expansion))
         };
+        let plain = known(name).map(|found| (found, 0));
+        let (found, expansion) = plain.or_else(|| with_prefix('c', power)).or_else(|| with_prefix('p', 0))?;
         let (_, cgs, of) = found;
         let add = |sum: i8, one: i8| sum.checked_add(one.checked_mul(power)?);
         self.cgs *= cgs.powi(power.into());
@@ -224,6 +226,8 @@ mod tests {
     fn comoving_units_and_h_are_powers() {
         let (_, unit) = physical("2 ckpc/h");
         assert_eq!((unit.dimension, unit.expansion, unit.hubble), (Dimension::LENGTH, 1, -1));
+        let (_, unit) = physical("2 pMpc");
+        assert_eq!((unit.dimension, unit.expansion, unit.hubble), (Dimension::LENGTH, 0, 0));
         let (_, unit) = physical("2 h2 Msun / cMpc3");
         assert_eq!((unit.dimension, unit.expansion, unit.hubble), (Dimension::DENSITY, -3, 2));
     }
