@@ -2,8 +2,8 @@
 
 use crate::common::npy::npy_file;
 use crate::common::output;
-use crate::common::room::{Room, done};
-use inselberg_io::catalogue::read;
+use crate::common::room::{Room, done, done_json};
+use inselberg_io::catalogue::{FORMATS, read};
 use std::f64::consts::PI;
 use std::fs;
 use std::path::Path;
@@ -12,17 +12,24 @@ use std::path::Path;
 const SCALE: f64 = 2.0;
 const MAP_SIDE: f64 = 600.0;
 
-/// The diameters of the circles of a colour in an SVG.
-fn diameters(svg: &str, colour: &str) -> Vec<f64> {
+/// The points of the lines of a colour in an SVG.
+fn lines(svg: &str, colour: &str) -> Vec<Vec<[f64; 2]>> {
     let of_colour = svg.split("<polyline").filter(|line| line.contains(&format!("stroke=\"{colour}\"")));
     let points = of_colour.filter_map(|line| line.split("points=\"").nth(1)?.split('"').next());
-    let widths = points.map(|points| {
-        let x = points.split_whitespace().map(|point| point.split(',').next().expect("x").parse::<f64>());
-        let x: Vec<f64> = x.map(|x| x.expect("a number")).collect();
-        let most = x.iter().copied().fold(f64::MIN, f64::max);
-        (x.len(), most - x.iter().copied().fold(f64::MAX, f64::min))
-    });
-    widths.filter(|(n, _)| *n > 10).map(|(_, width)| width).collect()
+    let point = |point: &str| {
+        let (x, y) = point.split_once(',').expect("two coordinates");
+        [x, y].map(|x| x.parse().expect("a number"))
+    };
+    points.map(|points| points.split_whitespace().map(point).collect()).collect()
+}
+
+/// The diameters of the circles of a colour in an SVG.
+fn diameters(svg: &str, colour: &str) -> Vec<f64> {
+    let width = |points: &Vec<[f64; 2]>| {
+        let x = || points.iter().map(|[x, _]| *x);
+        x().fold(f64::MIN, f64::max) - x().fold(f64::MAX, f64::min)
+    };
+    lines(svg, colour).iter().filter(|points| points.len() > 10).map(width).collect()
 }
 
 /// Width and height of the first PNG in a text.
@@ -122,4 +129,25 @@ fn lengths_and_densities_say_that_they_are_proper_where_the_box_expands() {
         assert!(!text.contains("[Mpc]") && !text.contains(" Mpc\n"), "{what}");
     }
     assert!(page.contains("proper, not comoving"));
+}
+
+/// A satellite keeps its own mass up to its merger: no line leads to the mass of its host.
+#[test]
+fn a_history_ends_a_satellite_at_its_merger() {
+    let room = Room::new();
+    let (series, plot) = (room.path("series"), room.path("h.svg"));
+    done(&["synth", "series", "-o", &series, "--outputs", "14", "--members", "4e4", "--seed", "5", "-q"]);
+    let truth = Path::new(&series).join(format!("truth.{}", FORMATS[0].extensions[0]));
+    let truth = truth.to_string_lossy().into_owned();
+    let track = done_json(&["view", &truth])["tracks"][0]["name"].as_str().expect("a name").to_string();
+    done(&["view", &truth, "--track", &track, "--plot", &plot, "--quiet"]);
+    let svg = fs::read_to_string(&plot).expect("a picture");
+    // The left panel, and the colours of the heaviest satellites.
+    let is_left = |points: &Vec<[f64; 2]>| points.iter().all(|[x, _]| *x < SCALE * 790.0);
+    for colour in ["#D55E00", "#009E73", "#CC79A7"] {
+        let mut segments = lines(&svg, colour);
+        segments.retain(is_left);
+        let last = segments.iter().max_by(|a, b| a[1][0].total_cmp(&b[1][0])).expect("a satellite");
+        assert_eq!(last[0][1], last[1][1], "{colour}: its last line rises");
+    }
 }

@@ -5,6 +5,7 @@ use crate::common::{output, program, swift_fixture};
 use inselberg::{
     BoundRequest, Engine, FieldChoice, Geometry, MergerTree, PhewParams, RankBuilder, TreeObject, TreeParams,
 };
+use inselberg_io::catalogue::merger_tree::TrackName;
 use inselberg_io::catalogue::{self, Attribute, Catalogue, Dimension, Table, TableColumn, Values};
 use std::fs;
 use std::path::Path;
@@ -109,6 +110,36 @@ fn fly_through() -> Vec<Vec<Object>> {
     let both = vec![(7, 7, host.clone()), (9, 7, satellite.clone())];
     let one = vec![(3, 3, [host, satellite].concat())];
     vec![both.clone(), one.clone(), one.clone(), one, both]
+}
+
+/// People see the birth of a track, which is also how they choose it. Lists have the heaviest first.
+#[test]
+fn tracks_have_short_names_and_are_listed() {
+    let room = Room::new();
+    let inputs = written(&room, &fly_through());
+    tree(&room, &inputs, &[]);
+    let path = room.path("tree.hdf5");
+    let listed = done(&["view", &path]);
+    let rows: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(rows, ["tracks", "track", "1:7", "1:9"], "{listed}");
+    let json = done_json(&["view", &path]);
+    assert_eq!((&json["kind"], &json["tracks"][1]["id"]), (&"tracks".into(), &(1_u64 << 40 | 9).into()));
+    let info = done(&["info", &path]);
+    let heaviest = info.split("the heaviest of 2 tracks").nth(1).expect("a list");
+    assert!(
+        heaviest.contains(" 1:7 ") && heaviest.contains(" 1:9 ") && heaviest.contains("1 to 5"),
+        "{info}"
+    );
+    let long = (1_u64 << 40 | 9).to_string();
+    let shown = done(&["view", &path, "--track", "1:9"]);
+    assert_eq!(shown, done(&["view", &path, "--track", &long]));
+    assert!(
+        shown.starts_with("track 1:9\n") && shown.contains("  1:7") && !shown.contains("10995"),
+        "{shown}"
+    );
+    let unknown = ["no track 2:9", "2 tracks"];
+    room.refuses(&["view", &path, "--track", "2:9"], &unknown);
+    room.refuses(&["view", &path, "--track", "1:x"], &["--track: `1:x`", "a track such as 1:509"]);
 }
 
 #[test]
@@ -287,7 +318,7 @@ fn the_report_shows_the_heaviest_tracks() {
     let rows: Vec<&str> = rows.expect("a table").split("<tr><td").skip(1).collect();
     assert_eq!(rows.len(), last.len());
     for (row, node) in rows.iter().zip(&last) {
-        let shown = format!(">{}<", track[*node]);
+        let shown = format!(">{}<", TrackName(track[*node].cast_unsigned()));
         assert!(row.contains(&shown), "{shown} is not in {row}");
     }
     assert_eq!(page.matches("<figure").count(), 6);

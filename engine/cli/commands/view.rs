@@ -23,8 +23,10 @@ pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
         preflight::picture(plot, common.force)?;
     }
     interrupt::guard()?;
-    if job.kind == ViewedKind::Track {
-        return view_track::view(job, &whole, common);
+    match job.kind {
+        ViewedKind::Track => return view_track::view(job, &whole, common),
+        ViewedKind::Tracks => return view_track::list(job, &whole, common),
+        ViewedKind::Clump | ViewedKind::Halo | ViewedKind::Group => {}
     }
     let object = Viewed::find(job, &whole)?;
     let staged = match &job.plot {
@@ -55,7 +57,7 @@ impl<'a> Viewed<'a> {
             ViewedKind::Clump => ["clumps", "id"],
             ViewedKind::Halo => ["haloes", "id"],
             ViewedKind::Group => ["Groups", "GroupIDs"],
-            ViewedKind::Track => ["nodes", "track"],
+            ViewedKind::Track | ViewedKind::Tracks => ["nodes", "track"],
         };
         let wrong = |problem: String| CommandError::about(&job.input, problem);
         let table = whole.table(name).ok_or_else(|| {
@@ -143,7 +145,7 @@ fn one(kind: ViewedKind) -> &'static str {
         ViewedKind::Clump => "clump",
         ViewedKind::Halo => "halo",
         ViewedKind::Group => "group",
-        ViewedKind::Track => "track",
+        ViewedKind::Track | ViewedKind::Tracks => "track",
     }
 }
 
@@ -170,7 +172,7 @@ fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Ve
     let is_in = |row: &usize| match kind {
         ViewedKind::Clump => is_below(*row),
         ViewedKind::Halo => haloes[*row] == id,
-        ViewedKind::Group | ViewedKind::Track => false,
+        ViewedKind::Group | ViewedKind::Track | ViewedKind::Tracks => false,
     };
     let mut rows: Vec<usize> = (0..ids.len()).filter(is_in).collect();
     rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]).then(ids[*a].cmp(&ids[*b])));

@@ -2,12 +2,13 @@
 
 use super::aligned::aligned;
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::out;
-use crate::config::{Common, ViewJob};
+use crate::config::{Common, ViewJob, no_object};
 use crate::report::history::TrackHistory;
 use crate::report::{UnitChoice, four_digits};
 use inselberg_io::catalogue::Catalogue;
-use inselberg_io::catalogue::merger_tree::MergerTreeTables;
+use inselberg_io::catalogue::merger_tree::{MergerTreeTables, TrackName, TrackOutline};
 use inselberg_io::staging::Staged;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -23,18 +24,69 @@ pub fn view(job: &ViewJob, whole: &Catalogue, common: Common) -> Result<(), Comm
     let history =
         TrackHistory::new(&tree, job.id, job.units.unwrap_or(UnitChoice::Physical)).ok_or_else(|| {
             let n = tree.nodes.track.iter().collect::<HashSet<_>>().len();
-            wrong(format!("no track {}; expected one of the {n} tracks of nodes", job.id))
+            let expected = format!("one of the {n} tracks of nodes, which `view` without --track lists");
+            wrong(format!("no track {}; expected {expected}", TrackName(job.id)))
         })?;
     let staged = match &job.plot {
         #[cfg(feature = "plot")]
         Some(path) => {
-            let title = format!("Track {}: {}", job.id, summary(&history));
+            let title = format!("Track {}: {}", TrackName(job.id), summary(&history));
             let input = job.input.display().to_string();
             crate::report::plot::stage_history(path, &title, &input, &history)?
         }
         _ => Staged::default(),
     };
     out::finish(common, staged, || text(&history), || json(&history))
+}
+
+/// Lists the heaviest tracks of a catalogue with a merger tree.
+pub fn list(job: &ViewJob, whole: &Catalogue, common: Common) -> Result<(), CommandError> {
+    if whole.table("nodes").is_none() {
+        return Err(CommandError::user(no_object()));
+    }
+    let wrong = |problem: String| CommandError::about(&job.input, problem);
+    let tree = MergerTreeTables::new(whole).map_err(wrong)?;
+    let units = job.units.unwrap_or(UnitChoice::Physical);
+    let tracks = tree.tracks();
+    let shown = tracks.len().min(N_LISTED);
+    let history = |of: &TrackOutline| TrackHistory::new(&tree, of.track.0, units).expect("it is in the tree");
+    let histories: Vec<_> = tracks[..shown].iter().map(history).collect();
+    out::finish(common, Staged::default(), || list_text(&tracks, &histories), || list_json(&tree, &tracks))
+}
+
+fn list_text(tracks: &[TrackOutline], histories: &[TrackHistory<'_>]) -> String {
+    let Some(first) = histories.first() else { return "no tracks".into() };
+    let time_name = if first.has_redshifts() { "redshift" } else { "time" };
+    let mass = format!("largest mass [{}]", first.unit_names()[0]);
+    let heading = ["track", &mass, "members", "first output", time_name, "last output", "mergers", "it"];
+    let mut lines = vec![heading.map(String::from).to_vec()];
+    lines.extend(histories.iter().zip(tracks).map(|(history, of)| {
+        let tree = history.tree;
+        vec![
+            of.track.to_string(),
+            four_digits(history.mass(of.largest)),
+            tree.nodes.n_members[of.largest].to_string(),
+            tree.output(of.first).number.to_string(),
+            time(history, of.first),
+            tree.output(of.last).number.to_string(),
+            history.mergers.len().to_string(),
+            tree.fate(of.last).name().to_string(),
+        ]
+    }));
+    let n = grouped(tracks.len() as u64);
+    let which = if tracks.len() > histories.len() { ", the heaviest" } else { "" };
+    format!("tracks ({n}{which})\n\n{}", aligned(&lines))
+}
+
+/// All tracks, for machines.
+fn list_json(tree: &MergerTreeTables, tracks: &[TrackOutline]) -> Value {
+    let track = |of: &TrackOutline| {
+        json!({
+            "id": of.track.0, "name": of.track.to_string(), "first_node": of.first, "last_node": of.last,
+            "largest_node": of.largest, "fate": tree.fate(of.last).name(),
+        })
+    };
+    json!({ "kind": "tracks", "tracks": tracks.iter().map(track).collect::<Vec<_>>() })
 }
 
 /// The first and the last time.
@@ -58,6 +110,11 @@ fn when(history: &TrackHistory, node: usize) -> String {
     }
 }
 
+/// The name of the track of a node.
+fn name(history: &TrackHistory, node: usize) -> String {
+    TrackName(history.tree.nodes.track[node]).to_string()
+}
+
 /// The redshift of a node, or its time.
 fn time(history: &TrackHistory, node: usize) -> String {
     let snapshot = history.tree.output(node);
@@ -74,9 +131,9 @@ fn text(history: &TrackHistory) -> String {
     let n_missed = n_outputs - history.nodes.len() as u64;
     let mut end = tree.fate(last).name().to_string();
     if let Some(to) = tree.descendant(last) {
-        let _ = write!(end, " into track {} in {}", tree.nodes.track[to], when(history, to));
+        let _ = write!(end, " into track {} in {}", name(history, to), when(history, to));
     }
-    let mut text = format!("track {}\n\n", history.track);
+    let mut text = format!("track {}\n\n", TrackName(history.track));
     let _ = writeln!(text, "first seen    {}", when(history, first));
     let _ = writeln!(text, "last seen     {}; then it {end}", when(history, last));
     let largest_mass = four_digits(history.mass(largest));
@@ -96,7 +153,7 @@ fn text(history: &TrackHistory) -> String {
             tree.nodes.n_members[*node].to_string(),
             four_digits(history.mass(*node)),
             four_digits(history.max_circular_velocity(*node)),
-            host.map_or("-".into(), |host| tree.nodes.track[host].to_string()),
+            host.map_or("-".into(), |host| name(history, host)),
             if tree.is_orphan(*node) { "orphan".into() } else { String::new() },
         ]
     }));
@@ -119,7 +176,7 @@ fn mergers_text(history: &TrackHistory, time_name: &str, mass: &str) -> String {
         vec![
             tree.output(merger.into).number.to_string(),
             time(history, merger.into),
-            tree.nodes.track[merger.last].to_string(),
+            name(history, merger.last),
             four_digits(history.mass(merger.largest)),
             four_digits(merger.ratio),
             tree.fate(merger.last).name().to_string(),
@@ -155,7 +212,7 @@ fn json(history: &TrackHistory) -> Value {
     });
     let [_, last] = ends(history);
     json!({
-        "kind": "track", "id": history.track, "units": { "mass": mass_unit, "max_circular_velocity": velocity_unit },
+        "kind": "track", "id": history.track, "name": TrackName(history.track).to_string(), "units": { "mass": mass_unit, "max_circular_velocity": velocity_unit },
         "fate": tree.fate(last).name(), "into_track": track_of(tree.nodes.descendant[last]),
         "nodes": nodes.collect::<Vec<_>>(), "mergers": mergers.collect::<Vec<_>>(),
     })

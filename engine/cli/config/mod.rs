@@ -67,6 +67,6 @@ pub use series::Series;
 pub use study::{Passed, StudyJob};
 pub use synth::{FieldJob, ParticleJob, SeriesJob};
 pub use tree_options::TreeJob;
-pub use view_options::{ViewJob, ViewedKind};
+pub use view_options::{ViewJob, ViewedKind, no_object};
 pub use viewer_options::{ConvertFormat, ConvertJob, DendrogramRequest};
 pub use voids::VoidsJob;

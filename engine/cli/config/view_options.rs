@@ -7,6 +7,7 @@ use super::opt::{Opt, OptionKind, ROW};
 use super::report_options::{MapRegion, OF_MAPS, axes, least_drawn, region, units};
 use super::values::CheckedValues;
 use crate::report::{LeastDrawn, UnitChoice};
+use inselberg_io::catalogue::merger_tree::TrackName;
 use std::path::PathBuf;
 
 /// The options of `view`.
@@ -46,10 +47,12 @@ pub(super) const VIEW: &[Opt] = &[
         name: "track",
         key: "track",
         heading: Input,
-        kind: OptionKind::Count,
-        example: "12",
+        kind: OptionKind::Text("OUTPUT:OBJECT"),
+        example: "1:509",
         commands: &[View],
-        help: "The track with this number of a merger tree: its history and its mergers",
+        help: "The track of a merger tree with this birth: its history and its mergers",
+        doc: "The whole number of the column `track` is taken as well. `view` and `info` on a merger tree list \
+              the heaviest tracks.",
         ..ROW
     },
     Opt {
@@ -75,6 +78,8 @@ pub enum ViewedKind {
     Group,
     /// A track of a merger tree.
     Track,
+    /// All tracks of a merger tree, where no object is chosen.
+    Tracks,
 }
 
 /// `inselberg view`, checked.
@@ -98,13 +103,15 @@ pub struct ViewJob {
     pub least: LeastDrawn,
 }
 
+/// The error of a command without an object.
+pub fn no_object() -> ConfigError {
+    let how = "--clump, --halo, --group or --track with an identifier".to_string();
+    ConfigError::Missing { command: "view".into(), what: "an object".into(), how }
+}
+
 pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
-    const KINDS: [(&str, ViewedKind); 4] = [
-        ("clump", ViewedKind::Clump),
-        ("halo", ViewedKind::Halo),
-        ("group", ViewedKind::Group),
-        ("track", ViewedKind::Track),
-    ];
+    const KINDS: [(&str, ViewedKind); 3] =
+        [("clump", ViewedKind::Clump), ("halo", ViewedKind::Halo), ("group", ViewedKind::Group)];
     let input = raw.needed_path("catalogue")?;
     let mut chosen = Vec::new();
     for (name, kind) in KINDS {
@@ -112,19 +119,23 @@ pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
             chosen.push((name, kind, id));
         }
     }
+    if let Some(text) = raw.text("track") {
+        let name: Result<TrackName, _> = text.parse();
+        let expected = "a track such as 1:509, as `view` lists them, or its whole number";
+        let TrackName(id) = name.map_err(|_| raw.unfit("track", &text, expected))?;
+        chosen.push(("track", ViewedKind::Track, id));
+    }
     let (kind, id) = match chosen[..] {
         [(_, kind, id)] => (kind, id),
-        [] => {
-            let how = "--clump, --halo, --group or --track with an identifier".to_string();
-            return Err(ConfigError::Missing { command: "view".into(), what: "an object".into(), how });
-        }
+        [] if raw.is_flag("plot") => return Err(no_object()),
+        [] => (ViewedKind::Tracks, 0),
         [_, (name, ..), ..] => {
             return Err(raw.unfit(name, &raw.shown(name), "one of --clump, --halo, --group and --track"));
         }
     };
     let plot = raw.plot()?;
     match OF_MAPS.into_iter().find(|name| raw.is_flag(name)) {
-        Some(name) if kind == ViewedKind::Track => {
+        Some(name) if [ViewedKind::Track, ViewedKind::Tracks].contains(&kind) => {
             Err(raw.unfit(name, &raw.shown(name), "it without --track"))
         }
         Some(name) if plot.is_none() => Err(raw.unfit(name, &raw.shown(name), "--plot as well")),

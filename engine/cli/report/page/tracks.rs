@@ -9,7 +9,7 @@ use crate::report::summary::grouped;
 use crate::report::units::four_digits;
 use crate::report::{RankReport, StageTime, UnitChoice};
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::catalogue::merger_tree::MergerTreeTables;
+use inselberg_io::catalogue::merger_tree::{MergerTreeTables, TrackName};
 use std::cmp::Ordering;
 use std::fmt::Write;
 
@@ -92,8 +92,9 @@ fn histories(data: &TreeReport<'_>) -> Result<String, String> {
     text += &listing(&listed);
     for history in listed.iter().take(N_TRACKS.1) {
         let track = history.track;
-        let drawn = history_svg(&format!("Track {track}"), "", history)?;
-        let caption = format!("Mass history and merger tree of track {track}");
+        let name = TrackName(track);
+        let drawn = history_svg(&format!("Track {name}"), "", history)?;
+        let caption = format!("Mass history and merger tree of track {name}");
         text += &figure(&format!("track-{track}"), "object", &drawn, &caption);
     }
     Ok(text)
@@ -113,7 +114,7 @@ fn listing(tracks: &[TrackHistory<'_>]) -> String {
         let shown = if history.has_redshifts() { tree.output(first).redshift } else { history.when(first) };
         let link = (i < N_TRACKS.1).then(|| format!("#track-{}", history.track));
         vec![
-            HtmlCell { link, ..HtmlCell::number(history.track as f64, history.track.to_string()) },
+            HtmlCell { link, ..HtmlCell::number(history.track as f64, TrackName(history.track).to_string()) },
             HtmlCell::number(history.mass(last), four_digits(history.mass(last))),
             count(tree.nodes.n_members[last] as usize),
             HtmlCell::number(shown, four_digits(shown)),

@@ -7,6 +7,7 @@ use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
 use super::frames::{draw_axes, draw_grid, draw_names};
 use crate::report::history::{Branch, TrackHistory};
+use inselberg_io::catalogue::merger_tree::TrackName;
 use inselberg_io::staging::{Staged, WriteResult};
 use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
 use std::path::Path;
@@ -161,17 +162,22 @@ impl<'a> HistoryPlot<'a> {
             if branch.into.is_some_and(|(stem, _)| stem != 0) {
                 continue;
             }
-            let end = branch.into.map(|(_, node)| node);
             // Orphans have no mass.
-            let nodes = branch.nodes.iter().copied().chain(end);
+            let nodes = branch.nodes.iter().copied();
             let nodes: Vec<usize> = nodes.filter(|node| self.history.mass(*node) > 0.0).collect();
             for pair in nodes.windows(2) {
                 let (Some(from), Some(to)) = (self.in_history(pair[0]), self.in_history(pair[1])) else {
                     continue;
                 };
                 let wide = if i == 0 { 4 } else { 2 };
-                let width = if self.is_unseen(pair[0], pair[1]) || Some(pair[1]) == end { 1 } else { wide };
+                let width = if self.is_unseen(pair[0], pair[1]) { 1 } else { wide };
                 canvas.line(&[from, to], self.colour(i), width)?;
+            }
+            // Where it merges, a branch ends with its own last mass.
+            let last = nodes.last().and_then(|node| self.in_history(*node));
+            if let (Some((_, into)), Some((x, y))) = (branch.into, last) {
+                let merger = (self.across(self.history.when(into)), y);
+                canvas.line(&[(x, y), merger], self.colour(i), 1)?;
             }
         }
         for merger in &self.history.mergers {
@@ -271,9 +277,9 @@ impl super::Drawing for HistoryPlot<'_> {
     }
 }
 
-/// The number of the track of a branch.
+/// The name of the track of a branch.
 fn name(history: &TrackHistory, branch: &Branch) -> String {
-    history.tree.nodes.track[branch.nodes[0]].to_string()
+    TrackName(history.tree.nodes.track[branch.nodes[0]]).to_string()
 }
 
 /// A square, a circle or a dot, by the mass ratio.

@@ -1,6 +1,7 @@
 //! A description of a catalogue as text.
 
-use super::units::unit_name;
+use super::merger_tree::{MergerTreeTables, TrackOutline};
+use super::units::{SOLAR_MASS, unit_name};
 use super::{Attribute, Catalogue, Dimension, Table, Values};
 use std::fmt::Write;
 
@@ -40,6 +41,7 @@ fn described(catalogue: &Catalogue, unit: Option<&ShownUnit<'_>>) -> String {
     }
     describe_haloes(&mut text, catalogue, unit);
     describe_groups(&mut text, catalogue, unit);
+    describe_tracks(&mut text, catalogue, unit.is_some());
     text
 }
 
@@ -137,6 +139,22 @@ fn describe_groups(text: &mut String, catalogue: &Catalogue, unit: Option<&Shown
         let ([x, y, z], mass) = (centres[row].map(|x| x * units.length), masses[row] * units.mass);
         let line = format!("  {id:>10}  {mass:>12.5e}  {size:>10}  {x:9.6} {y:9.6} {z:9.6}");
         let _ = writeln!(text, "{line}");
+    }
+}
+
+fn describe_tracks(text: &mut String, catalogue: &Catalogue, is_physical: bool) {
+    let Ok(tree) = MergerTreeTables::new(catalogue) else { return };
+    let is_physical = is_physical && tree.snapshots.iter().all(|snapshot| snapshot.units.is_some());
+    let tracks = tree.tracks();
+    let unit = if is_physical { "masses in Msun" } else { "code units" };
+    let _ = writeln!(text, "\nthe heaviest of {} tracks ({unit})", tracks.len());
+    let _ = writeln!(text, "  {:>10}  {:>12}  {:>10}  it", "track", "largest mass", "outputs");
+    for TrackOutline { track, first, last, largest } in tracks.into_iter().take(N_LISTED) {
+        let in_cgs = tree.in_cgs(largest, [0, 1, 0]).filter(|_| is_physical);
+        let mass = tree.nodes.mass[largest] * in_cgs.map_or(1.0, |cgs| cgs / SOLAR_MASS);
+        let outputs = format!("{} to {}", tree.output(first).number, tree.output(last).number);
+        let fate = tree.fate(last).name();
+        let _ = writeln!(text, "  {:>10}  {mass:>12.5e}  {outputs:>10}  {fate}", track.to_string());
     }
 }
 

@@ -4,6 +4,57 @@
 //! draw or convert a tree read it through this module; it does not depend on how the links were made.
 
 use super::{Catalogue, Table, Values};
+use std::fmt;
+use std::str::FromStr;
+
+/// Bits of the object of birth in the number of a track; those above are the output of birth.
+const OBJECT_BITS: u32 = 40;
+
+/// The number of a track as people write it: `1:509` for what was born as object 509 of output 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TrackName(pub u64);
+
+impl fmt::Display for TrackName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0 >> OBJECT_BITS, self.0 & ((1 << OBJECT_BITS) - 1)) {
+            (0, object) => write!(f, "{object}"),
+            (output, object) => write!(f, "{output}:{object}"),
+        }
+    }
+}
+
+/// A text that is not the name of a track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a track such as 1:509, or its whole number")]
+pub struct NoTrack;
+
+/// The name, or the whole number as in the column `track`.
+impl FromStr for TrackName {
+    type Err = NoTrack;
+
+    fn from_str(text: &str) -> Result<Self, NoTrack> {
+        let number = |text: &str| text.parse::<u64>().map_err(|_| NoTrack);
+        let Some((output, object)) = text.split_once(':') else { return number(text).map(Self) };
+        let (output, object) = (number(output)?, number(object)?);
+        match output < 1 << (u64::BITS - OBJECT_BITS) && object < 1 << OBJECT_BITS {
+            true => Ok(Self(output << OBJECT_BITS | object)),
+            false => Err(NoTrack),
+        }
+    }
+}
+
+/// A track in short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrackOutline {
+    /// Its number.
+    pub track: TrackName,
+    /// Its first node.
+    pub first: usize,
+    /// Its last node.
+    pub last: usize,
+    /// Its first node with the largest mass.
+    pub largest: usize,
+}
 
 /// The fate of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,6 +219,24 @@ impl<'a> MergerTreeTables<'a> {
         (0..self.n_nodes()).filter(|node| self.nodes.track[*node] == track).collect()
     }
 
+    /// All tracks, by falling largest mass.
+    pub fn tracks(&self) -> Vec<TrackOutline> {
+        let mut nodes: Vec<usize> = (0..self.n_nodes()).collect();
+        nodes.sort_by_key(|node| (self.nodes.track[*node], self.nodes.snapshot[*node]));
+        let mass = |node: usize| self.nodes.mass[node] * self.in_cgs(node, [0, 1, 0]).unwrap_or(1.0);
+        let heavier = |a: usize, b: usize| if mass(b) > mass(a) { b } else { a };
+        let outline = |nodes: &[usize]| TrackOutline {
+            track: TrackName(self.nodes.track[nodes[0]]),
+            first: nodes[0],
+            last: nodes[nodes.len() - 1],
+            largest: nodes.iter().copied().reduce(heavier).expect("a track has nodes"),
+        };
+        let mut tracks: Vec<TrackOutline> =
+            nodes.chunk_by(|a, b| self.nodes.track[*a] == self.nodes.track[*b]).map(outline).collect();
+        tracks.sort_by(|a, b| mass(b.largest).total_cmp(&mass(a.largest)).then(a.track.cmp(&b.track)));
+        tracks
+    }
+
     /// The last nodes of other tracks that merge into this track, by time and then falling mass.
     pub fn mergers(&self, track: &[usize]) -> Vec<usize> {
         let others = |node: &usize| {
@@ -282,4 +351,22 @@ fn nodes(table: &Table) -> Result<MergerNodes<'_>, String> {
 
 fn absent(table: &Table, name: &str) -> String {
     format!("no column {}/{name} of this type; expected a catalogue of `inselberg tree`", table.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tracks_are_short_and_read_back() {
+        for (track, name) in [(12, "12"), (1_099_511_628_285, "1:509"), (u64::MAX, "16777215:1099511627775")]
+        {
+            assert_eq!(TrackName(track).to_string(), name);
+            assert_eq!(name.parse(), Ok(TrackName(track)));
+            assert_eq!(track.to_string().parse(), Ok(TrackName(track)));
+        }
+        for text in ["", ":", "1:", "a:1", "1:1099511627776", "16777216:0", "-1", "1:2:3"] {
+            assert_eq!(text.parse::<TrackName>(), Err(NoTrack), "{text}");
+        }
+    }
 }
