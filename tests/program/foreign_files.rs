@@ -22,15 +22,20 @@ fn keeps_foreign_files(room: &Room, to: &str, args: &[&str]) {
     let all = files(Path::new(&room.path(to)));
     assert!(!all.is_empty(), "{args:?}");
     for path in &all {
+        let own = fs::read(path).expect("read");
         fs::write(path, FOREIGN).expect("written");
         room.refuses_command(quiet(args), &[&path.display().to_string(), "--force"]);
         assert_eq!(fs::read_to_string(path).expect("read"), FOREIGN, "{args:?}");
-        done(&[args, &["--force"]].concat());
+        fs::write(path, own).expect("written");
+    }
+    all.iter().for_each(|path| fs::write(path, FOREIGN).expect("written"));
+    done(&[args, &["--force"]].concat());
+    for path in &all {
         assert!(fs::read(path).expect("read") != FOREIGN.as_bytes(), "{args:?}: {}", path.display());
     }
 }
 
-/// Without its summary, which comes before files in folders are looked at.
+/// Without its summary, which comes before further files of a catalogue are looked at.
 fn quiet(args: &[&str]) -> std::process::Command {
     command(&[args, if args.contains(&"--quiet") { &[] } else { &["--quiet"] }].concat())
 }

@@ -46,7 +46,7 @@ impl SnapshotJob for FofJob {
             ("--group-ids", "group IDs", ResultKind::Table, self.group_ids.as_ref()),
             ("--soap", "SOAP", ResultKind::Soap, self.soap.as_ref()),
             ("--yt", "folder for yt", ResultKind::Yt("groups"), self.yt.as_ref()),
-            ("--vtk", "folder for VTK", ResultKind::Vtk, self.vtk.as_ref()),
+            ("--vtk", "folder for VTK", ResultKind::Vtk("groups"), self.vtk.as_ref()),
             ("--plot", "plot", ResultKind::Picture, self.shown.plot.as_ref()),
             ("--report", "report", ResultKind::Report, self.shown.report.as_ref()),
         ])

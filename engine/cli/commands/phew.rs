@@ -20,6 +20,7 @@ use inselberg::{Clumps, Engine, Error, is_void_catalogue, recut_voids};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
+use inselberg_io::catalogue::ramses_text::ramses_text_names;
 use inselberg_io::catalogue::{Catalogue, SoapPlace};
 use inselberg_io::params::InputScale;
 use inselberg_io::particles::file_of;
@@ -54,7 +55,7 @@ impl SnapshotJob for PhewJob {
             ("--report", "report", ResultKind::Report, self.shown.report.as_ref()),
             ("--trace", "trace", ResultKind::Text, self.trace.as_ref()),
             ("--task-graph", "task graph", ResultKind::Text, self.task_graph.as_ref()),
-            ("--vtk", "folder for VTK", ResultKind::Vtk, vtk),
+            ("--vtk", "folder for VTK", ResultKind::Vtk("clumps"), vtk),
         ])
     }
 
@@ -218,13 +219,16 @@ fn estimate(input: &PhewInput) -> Result<Estimate, CommandError> {
 fn check_outputs(job: &PhewJob, input: &PhewInput, force: bool) -> Result<(), CommandError> {
     // An input given by its info file is the folder around it, whose files must not be replaced.
     let file = file_of(&job.input);
-    let input = match input {
+    let folder = match input {
         PhewInput::Cells(_) if file.is_file() => preflight::parent(file),
         _ => file,
     };
-    let mut inputs = vec![file, input];
+    let mut inputs = vec![file, folder];
     inputs.dedup();
-    results::check(&job.results(), &inputs, force)
+    results::check(&job.results(), &inputs, force)?;
+    let Some(folder) = &job.ramses_text else { return Ok(()) };
+    let names = ramses_text_names(phew_run::output_number(input.snapshot()));
+    names.iter().try_for_each(|name| preflight::replaceable(&folder.join(name), force))
 }
 
 /// Tables and columns of a stored catalogue that a new cut does not have.

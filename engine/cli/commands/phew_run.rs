@@ -199,8 +199,12 @@ pub fn stage_ramses_text(
     catalogue: &Catalogue,
     snapshot: &dyn Snapshot,
 ) -> Result<Staged, CommandError> {
-    let number = snapshot.header().number.unwrap_or(1);
-    Ok(catalogue::ramses_text::stage_ramses_text(folder, catalogue, number)?)
+    Ok(catalogue::ramses_text::stage_ramses_text(folder, catalogue, output_number(snapshot))?)
+}
+
+/// The number of the output in names of RAMSES's files.
+pub fn output_number(snapshot: &dyn Snapshot) -> u32 {
+    snapshot.header().number.unwrap_or(1)
 }
 
 /// What a search says of itself in pictures and reports.

@@ -31,8 +31,8 @@ pub enum ResultKind {
     Folder,
     /// A folder for yt, with these objects.
     Yt(&'static str),
-    /// A folder for VTK.
-    Vtk,
+    /// A folder for VTK, with these objects.
+    Vtk(&'static str),
     /// A file for viewers of dendrograms.
     Dendrogram,
     /// A picture.
@@ -56,7 +56,7 @@ impl<'a> ResultFile<'a> {
 
     /// Whether it shares its folder with nothing but other viewers.
     fn is_for_viewers(&self) -> bool {
-        matches!(self.kind, ResultKind::Yt(_) | ResultKind::Vtk)
+        matches!(self.kind, ResultKind::Yt(_) | ResultKind::Vtk(_))
     }
 
     /// Checks that it can be written, and replaces none of `others`.
@@ -70,10 +70,13 @@ impl<'a> ResultFile<'a> {
                 preflight::folder(path)?;
                 catalogue::check_viewer(path)?;
                 catalogue::check_yt(path, objects, others)?;
+                preflight::replaceable(&path.join(catalogue::yt_name(objects)), force)?;
             }
-            ResultKind::Vtk => {
+            ResultKind::Vtk(objects) => {
                 preflight::folder(path)?;
                 catalogue::check_viewer(path)?;
+                let names = catalogue::vtk_names(objects);
+                names.iter().try_for_each(|name| preflight::replaceable(&path.join(name), force))?;
             }
             ResultKind::Dendrogram => {
                 catalogue::check_viewer(path)?;
@@ -83,7 +86,6 @@ impl<'a> ResultFile<'a> {
             ResultKind::Report => preflight::report(path, force)?,
             ResultKind::Text => staging::check_writable(path)?,
         }
-        // Files in folders are looked at when they get their names.
         preflight::replaceable(path, force)
     }
 }

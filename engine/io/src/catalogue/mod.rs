@@ -53,6 +53,7 @@ pub use shape::check_shape;
 pub use soap::{SoapPlace, check_soap, stage_soap};
 pub use viewers::{
     DendrogramFile, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk, stage_yt, stage_ytree,
+    vtk_names, yt_name,
 };
 pub use writers::{
     Advance, Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole,

@@ -34,6 +34,15 @@ pub fn write_ramses_text(folder: &Path, catalogue: &Catalogue, output_number: u3
     stage_ramses_text(folder, catalogue, output_number)?.commit()
 }
 
+/// The names of both files.
+pub fn ramses_text_names(output_number: u32) -> [String; 2] {
+    ["halo", "clump"].map(|kind| file_name(kind, output_number))
+}
+
+fn file_name(kind: &str, output_number: u32) -> String {
+    format!("{kind}_{output_number:05}.txt00001")
+}
+
 /// As [`write_ramses_text`], but the caller commits the files: for files that belong together.
 ///
 /// # Errors
@@ -121,8 +130,7 @@ fn format_line(integers: &[(u64, usize)], reals: impl Iterator<Item = f64>) -> S
 }
 
 fn stage(folder: &Path, kind: &str, number: u32, header: &str, lines: &[String]) -> WriteResult<Staged> {
-    let path = folder.join(format!("{kind}_{number:05}.txt00001"));
-    stage_file(&path, |out: &mut dyn Write| {
+    stage_file(&folder.join(file_name(kind, number)), |out: &mut dyn Write| {
         writeln!(out, "{header}{TAB}")?;
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     })

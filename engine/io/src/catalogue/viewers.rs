@@ -47,9 +47,17 @@ pub fn check_viewer(folder: &Path) -> WriteResult<()> {
 }
 
 /// The name of the file for yt of `objects`, which are `clumps` or `groups`.
-pub(super) fn yt_name(objects: &str) -> String {
+pub fn yt_name(objects: &str) -> String {
     format!("{objects}.0.h5")
 }
+
+/// The names of the files for VTK of `objects`, and of their cells.
+pub fn vtk_names(objects: &str) -> [String; 2] {
+    [format!("{objects}.vtkhdf"), CELLS_FILE.into()]
+}
+
+/// The name of the file for VTK of cells.
+pub(super) const CELLS_FILE: &str = "cells.vtkhdf";
 
 /// Checks that yt will find one part of the catalogue of `objects` in `folder`: it counts every file whose
 /// name begins with `objects` and ends in `.h5`. `others` are files that are to be written.

@@ -4,6 +4,7 @@ use super::{count, stage_file, subgroup};
 use crate::catalogue::hdf5::swift::SwiftAttributes;
 use crate::catalogue::hdf5::write::put_values;
 use crate::catalogue::objects::Objects;
+use crate::catalogue::viewers::vtk_names;
 use crate::catalogue::{Catalogue, Values, WriteResult};
 use crate::staging::Staged;
 use ::hdf5::{Group, Result};
@@ -12,7 +13,8 @@ use std::path::Path;
 /// Stages the file.
 pub fn stage_points(folder: &Path, catalogue: &Catalogue, objects: &Objects) -> WriteResult<Staged> {
     let lines = lines(catalogue, objects);
-    let path = folder.join(format!("{}.vtkhdf", objects.name));
+    let [name, _] = vtk_names(objects.name);
+    let path = folder.join(name);
     stage_file::<8>(&path, "PolyData", 0, |root| {
         let n = objects.id.len();
         count(root, "NumberOfPoints", n)?;

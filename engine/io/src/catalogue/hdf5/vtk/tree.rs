@@ -6,6 +6,7 @@ use super::{count, stage_file, subgroup};
 use crate::catalogue::hdf5::swift::put;
 use crate::catalogue::hdf5::write::put_values;
 use crate::catalogue::leaf_tree::{BitList, LeafTree, NO_ROW};
+use crate::catalogue::viewers::CELLS_FILE;
 use crate::catalogue::{Values, WriteResult};
 use crate::staging::Staged;
 use ::hdf5::{Group, Result};
@@ -14,7 +15,7 @@ use std::path::Path;
 /// Stages the file.
 pub fn stage_tree(folder: &Path, cells: &CellColumns) -> WriteResult<Staged> {
     let tree = LeafTree::new(&cells.leaves).map_err(|problem| refused(folder, problem))?;
-    stage_file::<13>(&folder.join("cells.vtkhdf"), "HyperTreeGrid", 4, |root| {
+    stage_file::<13>(&folder.join(CELLS_FILE), "HyperTreeGrid", 4, |root| {
         grid(root, cells)?;
         shape(root, &tree)?;
         let data = subgroup(root, "CellData")?;

@@ -3,6 +3,7 @@
 use super::cells::CellColumns;
 use super::{count, stage_file, subgroup};
 use crate::catalogue::hdf5::write::put_values;
+use crate::catalogue::viewers::CELLS_FILE;
 use crate::catalogue::{Values, WriteResult};
 use crate::staging::Staged;
 use rayon::prelude::*;
@@ -18,7 +19,7 @@ pub fn stage_voxels(folder: &Path, cells: &CellColumns) -> WriteResult<Staged> {
         (0..leaves.level.len()).into_par_iter().filter(|row| cells.is_test(*row)).collect();
     let corners = Corners { finest: leaves.level.last().copied().unwrap_or(0), cells };
     let keys = corners.sorted(&rows);
-    stage_file::<16>(&folder.join("cells.vtkhdf"), "UnstructuredGrid", 0, |root| {
+    stage_file::<16>(&folder.join(CELLS_FILE), "UnstructuredGrid", 0, |root| {
         count(root, "NumberOfPoints", keys.len())?;
         count(root, "NumberOfCells", rows.len())?;
         count(root, "NumberOfConnectivityIds", 8 * rows.len())?;
