@@ -97,8 +97,8 @@ impl Comm {
     /// Whether calls can be made now, by this thread. Local.
     ///
     /// # Errors
-    /// [`CommError::WrongThread`]; [`CommError::Mpi`] if the host of a guest has finalised MPI. A call would then
-    /// end the process, or wait for ever.
+    /// [`CommError::WrongThread`]; [`CommError::Mpi`] if the host of a guest has finalised MPI. A call would
+    /// then end the process.
     pub fn check_callable(&self) -> Result<()> {
         self.endpoint().transport().check_callable()
     }

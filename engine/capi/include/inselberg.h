@@ -292,10 +292,9 @@ int32_t inselberg_on_warning(const inselberg *handle, inselberg_warning function
 // both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
 int32_t inselberg_set(const inselberg *handle, const char *key, const char *value);
 
-// Sets the box of the next calls, the same on all ranks: catalogues state its side, time, units and cosmology.
-// Cells that were set before stay, if level-0 cells and periodic axes are the same.
-int32_t inselberg_set_box(const inselberg *handle,
-                          const inselberg_box *of);
+// Sets the box of the next calls, the same on all ranks: catalogues state its side, time, units and
+// cosmology. Cells that were set before stay, if level-0 cells and periodic axes are the same.
+int32_t inselberg_set_box(const inselberg *handle, const inselberg_box *of);
 
 // Collective: the cells of this rank as octs, blocks of 2x2x2 cells. Columns, all needed:
 //

@@ -302,8 +302,8 @@ pub unsafe extern "C" fn inselberg_set(
     unsafe { enter(handle, |state| state.options.set(text(key)?, text(value)?)) }
 }
 
-/// Sets the box of the next calls, the same on all ranks: catalogues state its side, time, units and cosmology.
-/// Cells that were set before stay, if level-0 cells and periodic axes are the same.
+/// Sets the box of the next calls, the same on all ranks: catalogues state its side, time, units and
+/// cosmology. Cells that were set before stay, if level-0 cells and periodic axes are the same.
 ///
 /// # Safety
 /// `handle` is a handle, `of` the address of a box.
