@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 /// What a request leads to.
 pub enum RequestAnswer {
-    Clumps(Clumps),
-    Groups(FofGroups),
+    Clumps(Box<Clumps>),
+    Groups(Box<FofGroups>),
     Voids(Voids),
     Snapshot(OpenSnapshot),
     Particles(OpenParticles),
@@ -30,6 +30,14 @@ pub enum RequestAnswer {
 }
 
 impl RequestAnswer {
+    fn clumps(found: Clumps) -> Self {
+        Self::Clumps(Box::new(found))
+    }
+
+    fn groups(found: FofGroups) -> Self {
+        Self::Groups(Box::new(found))
+    }
+
     pub fn into_python<'py>(
         self,
         py: Python<'py>,
@@ -37,8 +45,8 @@ impl RequestAnswer {
     ) -> PyResult<Bound<'py, PyAny>> {
         let engine = Arc::clone(engine);
         Ok(match self {
-            Self::Clumps(clumps) => Bound::new(py, NativeClumps::new(clumps, engine))?.into_any(),
-            Self::Groups(groups) => Bound::new(py, NativeGroups::new(groups, engine))?.into_any(),
+            Self::Clumps(clumps) => Bound::new(py, NativeClumps::new(*clumps, engine))?.into_any(),
+            Self::Groups(groups) => Bound::new(py, NativeGroups::new(*groups, engine))?.into_any(),
             Self::Voids(voids) => Bound::new(py, NativeVoids::new(voids, engine))?.into_any(),
             Self::Snapshot(snapshot) => Bound::new(py, NativeSnapshot(Arc::new(snapshot)))?.into_any(),
             Self::Particles(particles) => Bound::new(py, NativeParticles(Arc::new(particles)))?.into_any(),
@@ -100,7 +108,7 @@ impl NativeRequest {
             if let Some(density) = &mass_density {
                 fields = fields.mass_density(density.column()?);
             }
-            engine.phew(&cells, fields, &params).map(RequestAnswer::Clumps)
+            engine.phew(&cells, fields, &params).map(RequestAnswer::clumps)
         }))
     }
 
@@ -116,7 +124,7 @@ impl NativeRequest {
             (errors::raised(py, Some(params(&options)))?, FieldChoice::from(field));
         let snapshot = Arc::clone(&snapshot.0);
         Ok(Self::new(move |engine| {
-            engine.phew_snapshot(&snapshot, &field, &params).map(RequestAnswer::Clumps)
+            engine.phew_snapshot(&snapshot, &field, &params).map(RequestAnswer::clumps)
         }))
     }
 
@@ -132,7 +140,7 @@ impl NativeRequest {
             errors::raised(py, Some(params(&options).and_then(|of| Ok((of, params(&mesh)?)))))?;
         let particles = Arc::clone(&particles.0);
         Ok(Self::new(move |engine| {
-            engine.phew_particles(&particles, &mesh, &params).map(RequestAnswer::Clumps)
+            engine.phew_particles(&particles, &mesh, &params).map(RequestAnswer::clumps)
         }))
     }
 
@@ -147,7 +155,7 @@ impl NativeRequest {
         let (params, graph): (PhewParams, ParticleGraphParams) =
             errors::raised(py, Some(params(&options).and_then(|of| Ok((of, params(&graph)?)))))?;
         let particles = Arc::clone(&particles.0);
-        Ok(Self::new(move |engine| engine.phew_graph(&particles, &graph, &params).map(RequestAnswer::Clumps)))
+        Ok(Self::new(move |engine| engine.phew_graph(&particles, &graph, &params).map(RequestAnswer::clumps)))
     }
 
     /// Voids of the particles of an output.
@@ -176,7 +184,7 @@ impl NativeRequest {
             errors::raised(py, Some(params(&options).and_then(|of| Ok((of, params(&types)?)))))?;
         let particles = Arc::clone(&particles.0);
         Ok(Self::new(move |engine| {
-            engine.fof_particles(&particles, &types, &params).map(RequestAnswer::Groups)
+            engine.fof_particles(&particles, &types, &params).map(RequestAnswer::groups)
         }))
     }
 
@@ -217,7 +225,7 @@ impl NativeRequest {
             if let Some(flags) = &attached {
                 particles = particles.attached(flags.column()?);
             }
-            engine.fof(&particles, &params).map(RequestAnswer::Groups)
+            engine.fof(&particles, &params).map(RequestAnswer::groups)
         }))
     }
 
