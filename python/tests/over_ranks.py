@@ -185,7 +185,7 @@ def errors():
         refused(ib.InvalidArgumentError, lambda: call().recut(difference=on_last(None, 3.0), relevance=2.0)),
         refused(ib.WriteError, lambda: call().save("/no folder/ranks.hdf5")),
     ]
-    wanted = ["NaN", "float16", "entries; expected", "TypeError", f"of rank {last}", f"of rank {last}", "7 threads"]
+    wanted = ["NaN", "float16", "entries; expected", "density_threshold is dense", f"of rank {last}", f"of rank {last}", "7 threads"]
     assert all(part in text for part, text in zip(wanted, texts)), texts
     # Every cell twice, on different ranks.
     whole = MESH.levels, MESH.positions, MESH.density
