@@ -406,16 +406,25 @@ impl GivenColumns {
         if columns.is_null() && n > 0 {
             return Err(refused(format!("{n} columns at NULL; expected an address")));
         }
-        let mut named = NamedColumns::new();
+        let mut given = Vec::new();
         for i in 0..n {
             // SAFETY: the caller of `new` says that there are `n` columns.
             let column = unsafe { columns.add(i).read_unaligned() };
             // SAFETY: as `new` says.
-            let name = unsafe { column.name() }?;
-            let Some((name, shape)) = known.iter().find(|(known, _)| *known == name) else {
+            given.push((unsafe { column.name() }?, column));
+        }
+        let mut named = NamedColumns::new();
+        for (name, column) in &given {
+            let Some((name, shape)) = known.iter().find(|(known, _)| known == name) else {
                 let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
                 return Err(refused(format!("a column {name:?}; expected {}", names.join(", "))));
             };
+            let is_repeated = given.iter().filter(|(other, _)| other == name).count() > 1;
+            if matches!(shape, ItemShape::Vector) && is_repeated && column.is_silent() {
+                return Err(refused(format!(
+                    "several columns {name} without parts and strides; expected parts = 3 in each, or x, y and z with parts = 1"
+                )));
+            }
             // SAFETY: as `new` says.
             let axes = unsafe {
                 match shape {
@@ -425,12 +434,6 @@ impl GivenColumns {
                 }
             };
             let axes = axes.map_err(|error| Error::new(error.kind(), format!("column {name}: {error}")))?;
-            let is_repeated = named.iter().any(|(other, _)| other == name);
-            if matches!(shape, ItemShape::Vector) && is_repeated && column.is_silent() {
-                return Err(refused(format!(
-                    "several columns {name} without parts and strides; expected parts = 3 in each, or x, y and z with parts = 1"
-                )));
-            }
             named.push((name, axes));
         }
         joined_axes(named, known)

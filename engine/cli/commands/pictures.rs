@@ -88,7 +88,8 @@ fn searched_cube(attributes: &[(String, Attribute)], space: &MapBox) -> Option<C
     (side < space.sides.into_iter().fold(0.0, f64::max)).then_some(CubeRegion { centre, side })
 }
 
-/// Collective: which views are shown: of the given region, else of the `searched` one. `lists` are on rank 0; all ranks get the same views.
+/// Collective: which views are shown: of the given region, else of the `searched` one. `lists` are on rank 0;
+/// all ranks get the same views.
 ///
 /// # Errors
 /// When a rank fails, or the centre of the region is not in the box. `input` is for the message.

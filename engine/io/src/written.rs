@@ -3,7 +3,7 @@
 //! Every file that is written has a mark: words near its beginning or end, or a root attribute of an HDF5
 //! file. A text whose layout has no room for words has a tab at the end of its first line.
 
-use crate::catalogue::is_marked;
+use crate::catalogue::marks;
 use crate::input_file;
 #[cfg(feature = "hdf5")]
 use crate::staging::mark::ATTRIBUTE;
@@ -17,10 +17,8 @@ const LINE: u64 = 1 << 16;
 
 /// Whether this program wrote the file at `path`, which may be damaged.
 pub fn is_own(path: &Path) -> bool {
-    is_marked(path)
-        || input_file::has_text_at_an_end(path, &[MARK])
-        || ends_in_tab(path)
-        || has_attribute(path)
+    let texts = [marks(), vec![MARK]].concat();
+    input_file::has_text_at_an_end(path, &texts) || ends_in_tab(path) || has_attribute(path)
 }
 
 /// Whether there is a file at `path` that is not empty and that this program did not write.

@@ -55,6 +55,7 @@ pub use viewers::{
     DendrogramFile, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk, stage_yt, stage_ytree,
     vtk_names, yt_name,
 };
+pub(crate) use writers::marks;
 pub use writers::{
     Advance, Attributes, FORMATS, Format, PackedRows, PartFormat, PartWriter, attributes_if_whole,
     check_output, is_marked, outline, read, read_rows, stage, write, writer_for,

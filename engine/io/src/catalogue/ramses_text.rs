@@ -1,8 +1,9 @@
 //! Catalogues as RAMSES itself prints them: `clump_NNNNN.txt00001` and `halo_NNNNN.txt00001`.
 //!
 //! Names, header lines and the width of every column are RAMSES's, so that scripts made for its files read
-//! ours. Only a tab at the end of the header tells ours from those of RAMSES. `index` is the rank of the peak by falling density over all peaks of the run, as on one RAMSES
-//! process. There is one file for clumps and one for haloes.
+//! ours. Only a tab at the end of the header tells ours from those of RAMSES. `index` is the rank of the peak
+//! by falling density over all peaks of the run, as on one RAMSES process. There is one file for clumps and
+//! one for haloes.
 
 use super::{Catalogue, Table, Values, WriteError, WriteResult, check_shape};
 use crate::staging::hidden;

@@ -173,11 +173,15 @@ pub fn read(path: &Path) -> ReadResult<Catalogue> {
     (reader_for(path)?.read)(path)
 }
 
+/// The marks of all formats: texts at the beginning or the end of a catalogue.
+pub(crate) fn marks() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.mark).collect()
+}
+
 /// Whether the file at `path` is marked as a catalogue, though it may be damaged. Reads its beginning and
 /// end.
 pub fn is_marked(path: &Path) -> bool {
-    let marks: Vec<_> = FORMATS.iter().map(|format| format.mark).collect();
-    input_file::has_text_at_an_end(path, &marks)
+    input_file::has_text_at_an_end(path, &marks())
 }
 
 /// The attributes of a catalogue whose bytes are those that were written. All bytes are read once; HDF5

@@ -58,8 +58,8 @@ const YEAR: f64 = 3.155_76e7;
 const ASTRONOMICAL_UNIT: f64 = 1.495_978_707e13;
 const TIME: Dimension = Dimension::new(0, 0, 1);
 
-/// Physical units by name, in cgs. A length with `c` before its name is comoving, one with
-/// `p` is proper, as without it.
+/// Physical units by name, in cgs. A length with `c` before its name is comoving, one with `p` is proper, as
+/// without it.
 const UNITS: [(&str, f64, Dimension); 18] = [
     ("cm", 1.0, Dimension::LENGTH),
     ("m", 1e2, Dimension::LENGTH),

@@ -269,11 +269,12 @@ impl Cells {
         Self::from_blocks(geometry, &[level], &[[0_u32; 3]], size, &[0_u8; 0])
     }
 
-    /// The same cells at another time: catalogues of the next calls have the time, side, units and cosmology of
-    /// `geometry`. An engine keeps their mesh.
+    /// The same cells at another time: catalogues of the next calls have the time, side, units and cosmology
+    /// of `geometry`. An engine keeps their mesh.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] if `geometry` is not valid, or has other level-0 cells or periodic axes.
+    /// [`ErrorKind::InvalidArgument`] if `geometry` is not valid, or has other level-0 cells or periodic
+    /// axes.
     pub fn at(&self, geometry: Geometry) -> Result<Self, Error> {
         geometry.check()?;
         let old = &self.geometry;

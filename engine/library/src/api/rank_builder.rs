@@ -23,9 +23,9 @@ impl RankBuilder {
         Self(Comm::mpi())
     }
 
-    /// This process as one rank of a communicator of a host program under MPI, which is duplicated. The engine
-    /// neither initialises nor finalises MPI, nor ends the process. [`Engine::close`](crate::Engine::close)
-    /// frees the duplicate.
+    /// This process as one rank of a communicator of a host program under MPI, which is duplicated. The
+    /// engine neither initialises nor finalises MPI, nor ends the process.
+    /// [`Engine::close`](crate::Engine::close) frees the duplicate.
     #[cfg(feature = "mpi")]
     pub fn guest(host: inselberg_comm::HostComm) -> Self {
         Self(Comm::guest(host))

@@ -78,9 +78,8 @@ pub struct LoadRequest<'a> {
 }
 
 /// Collective: reads a snapshot over all ranks and partitions its cells by the weights of the executor.
-/// `extra_fields` are read for own test cells; there are none with
-/// particles. One rank owns everything. Leaves that do not take part are lowered, see
-/// [`LocalField::lower_others`].
+/// `extra_fields` are read for own test cells; there are none with particles. One rank owns everything.
+/// Leaves that do not take part are lowered ([`LocalField::lower_others`]).
 ///
 /// Each rank reads some of the pieces. Cells cost 10 bytes each while they move to their owners. A density
 /// from particles takes two partitions: by leaves for the deposit, then by the chosen weights.
