@@ -133,6 +133,10 @@ fn tracks_have_short_names_and_are_listed() {
     let long = (1_u64 << 40 | 9).to_string();
     let shown = done(&["view", &path, "--track", "1:9"]);
     assert_eq!(shown, done(&["view", &path, "--track", &long]));
+    // A configuration file may have the whole number without quotes.
+    let config = room.path("view.toml");
+    fs::write(&config, format!("[view]\ntrack = {long}\n")).expect("written");
+    assert_eq!(shown, done(&["view", &path, "--config", &config]));
     assert!(
         shown.starts_with("track 1:9\n") && shown.contains("  1:7") && !shown.contains("10995"),
         "{shown}"

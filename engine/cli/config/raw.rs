@@ -321,7 +321,11 @@ fn scalar_text(opt: &'static Opt, value: &DeValue<'_>, origin: &Origin) -> Resul
         (DeValue::Boolean(b), OptionKind::Flag) => return Ok(b.to_string()),
         (
             DeValue::Integer(i),
-            OptionKind::Real | OptionKind::Quantity | OptionKind::Count | OptionKind::Kinds,
+            OptionKind::Real
+            | OptionKind::Quantity
+            | OptionKind::Count
+            | OptionKind::Kinds
+            | OptionKind::Text(_),
         ) if i.radix() == 10 => {
             return Ok(i.as_str().into());
         }
