@@ -21,8 +21,9 @@ use inselberg_kernels::bound::potential::points::Points;
 use inselberg_kernels::bound::potential::spherical::spherical;
 use inselberg_kernels::bound::potential::tree::{Rooted, TreeScratch, tree};
 use inselberg_kernels::bound::properties::bound_properties;
+use inselberg_kernels::bound::slices::Whole;
 use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, unbind_hierarchy};
-use inselberg_kernels::bound::unbind::{UnbindRules, UnbindScratch};
+use inselberg_kernels::bound::unbind::{UnbindCall, UnbindRules, UnbindScratch};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, SourceTypes};
 use samples::{Random, hernquist, plummer};
 
@@ -102,8 +103,8 @@ fn measure(haloes: &[SampleHalo]) -> ([f64; 6], f64) {
         let all = members.all();
         timed(&mut seconds[1], || {
             points.gather(&members, &all, SourceTypes::ALL);
-            octree.build(&points);
-            tree(Rooted { points: &points, tree: &octree }, &GRAVITY, &mut walking, &mut potential);
+            octree.build(&points, &Whole);
+            tree(Rooted { points: &points, tree: &octree }, &GRAVITY, &Whole, &mut walking, &mut potential);
         });
         timed(&mut seconds[2], || {
             spherical(&members, &all, [0.0; 3], SourceTypes::ALL, &GRAVITY, &mut potential);
@@ -130,7 +131,8 @@ fn unbound(members: &HaloMembers, halo: &SampleHalo, scratch: &mut UnbindScratch
         centre: &halo.centre,
         whole: None,
     };
-    unbind_hierarchy(members, &tree, &GRAVITY, &UnbindRules::default(), scratch).expect("a tree")
+    let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
+    unbind_hierarchy(members, &tree, &call, scratch).expect("a tree")
 }
 
 fn sample(n: usize, random: &mut Random) -> SampleHalo {
@@ -175,8 +177,8 @@ fn write(path: &str, n: usize) {
         let mut seconds = 0.0;
         timed(&mut seconds, || {
             points.gather(&members, &members.all(), SourceTypes::ALL);
-            octree.build(&points);
-            tree(Rooted { points: &points, tree: &octree }, &GRAVITY, &mut scratch, &mut potential);
+            octree.build(&points, &Whole);
+            tree(Rooted { points: &points, tree: &octree }, &GRAVITY, &Whole, &mut scratch, &mut potential);
         });
         println!("{n} particles: {seconds:.3} s, {:.3} M particles per CPU second", n as f64 / seconds / 1e6);
     }
@@ -218,9 +220,15 @@ fn errors_of(columns: MemberColumns) -> [f64; 2] {
     let members = HaloMembers::new(columns).expect("members");
     let (mut points, mut octree) = (Points::default(), Octree::default());
     points.gather(&members, &members.all(), SourceTypes::ALL);
-    octree.build(&points);
+    octree.build(&points, &Whole);
     let (mut found, mut exact) = (Vec::new(), Vec::new());
-    tree(Rooted { points: &points, tree: &octree }, &GRAVITY, &mut TreeScratch::default(), &mut found);
+    tree(
+        Rooted { points: &points, tree: &octree },
+        &GRAVITY,
+        &Whole,
+        &mut TreeScratch::default(),
+        &mut found,
+    );
     direct(&points, &GRAVITY, &mut exact);
     let error = || found.iter().zip(&exact).map(|(found, exact)| (found / exact - 1.0).abs());
     let square: f64 = error().map(|error| error * error).sum();

@@ -32,6 +32,7 @@ pub mod gas;
 pub mod geom;
 pub mod graph;
 pub mod ids;
+pub mod loops;
 pub mod mesh;
 pub mod packed_key;
 pub mod particle_mesh;

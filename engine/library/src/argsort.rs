@@ -1,7 +1,7 @@
 //! Long lists sorted by words of 8 bytes.
 
 use bytemuck::{Pod, Zeroable};
-use inselberg_kernels::packed_key::{place_of, settle, word};
+use inselberg_kernels::packed_key::{bits_of, place_of, settle, word};
 use rayon::prelude::*;
 use rdst::{RadixKey, RadixSort};
 use std::cmp::Ordering;
@@ -28,7 +28,7 @@ impl RadixKey for KeyWord {
 pub(crate) fn sorted(
     n: usize,
     key: impl Fn(usize) -> u128 + Sync,
-    order: impl Fn(usize, usize) -> Ordering,
+    order: impl Fn(usize, usize) -> Ordering + Sync,
 ) -> Vec<usize> {
     let shared = shared_bits(n, &key);
     let bits = |i: usize| (key(i).checked_shl(shared).unwrap_or(0) >> 96) as u32;
@@ -36,8 +36,8 @@ pub(crate) fn sorted(
     if !words.par_windows(2).all(|pair| pair[0] <= pair[1]) {
         bytemuck::cast_slice_mut::<u64, KeyWord>(&mut words).radix_sort_unstable();
     }
-    settle(&mut words, order);
-    words.into_iter().map(place_of).collect()
+    words.par_chunk_by_mut(|a, b| bits_of(*a) == bits_of(*b)).for_each(|equal| settle(equal, &order));
+    words.into_par_iter().map(place_of).collect()
 }
 
 /// How many bits all keys begin with.

@@ -1,6 +1,7 @@
 //! Lists cut into pieces, so that several threads can work on them.
 
-use bytemuck::Zeroable;
+use crate::executor::joined;
+use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -28,6 +29,27 @@ pub(crate) fn append<T: Copy + Send + Sync>(list: &mut Vec<T>, more: &[T]) {
         true => list.extend_from_slice(more),
         false => list.par_extend(more),
     }
+}
+
+/// The results of the numbers below `n` that have one, in order.
+pub(crate) fn found<T: Pod + Send + Sync>(n: usize, of: impl Fn(usize) -> Option<T> + Sync) -> Vec<T> {
+    let of_piece = |piece: Range<usize>| piece.filter_map(&of).collect();
+    joined(chunks(n, MANY).into_par_iter().map(of_piece).collect())
+}
+
+/// The items of a list that a closure accepts, in order: all threads count them, and then copy them to their
+/// places.
+pub(crate) fn kept<T: Pod + Send + Sync>(list: &[T], is_kept: impl Fn(&T) -> bool + Sync) -> Vec<T> {
+    let pieces: Vec<&[T]> = list.chunks(MANY).collect();
+    let count = |piece: &&[T]| piece.iter().filter(|item| is_kept(item)).count();
+    let counts: Vec<usize> = pieces.par_iter().map(count).collect();
+    let mut found: Vec<T> = zeros(counts.iter().sum());
+    let places = carve(&mut found, counts.into_iter());
+    places.into_par_iter().zip(pieces).for_each(|(places, piece)| {
+        let items = piece.iter().filter(|item| is_kept(item));
+        places.iter_mut().zip(items).for_each(|(place, item)| *place = *item);
+    });
+    found
 }
 
 /// `n` zeros, written by all threads: memory that was used before must be cleared.

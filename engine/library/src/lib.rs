@@ -137,6 +137,7 @@ pub mod projection;
 #[doc(hidden)]
 pub mod stage;
 mod tables;
+mod threads;
 #[doc(hidden)]
 pub mod trees;
 #[doc(hidden)]

@@ -3,7 +3,8 @@
 //! Members are sorted by (Morton key, identifier), whatever the caller's order. So every sum over members has
 //! one order of terms, and a tree can be built from an ascending list of members.
 
-use super::slices::{BLOCK, HaloBounds, block_starts, runs_in_blocks};
+use super::slices::{BLOCK, HaloBounds, Slices, Whole, block_starts, runs_in_blocks};
+use crate::loops::{most_of, values};
 use crate::packed_key;
 use crate::sfc::morton63;
 use std::cmp::Ordering;
@@ -84,11 +85,14 @@ impl std::error::Error for MemberError {}
 
 impl HaloBounds {
     /// Of a halo with these columns.
-    pub fn new(columns: &MemberColumns, block: u64) -> Self {
-        let most = |vectors: &[[f64; 3]]| vectors.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
+    pub fn new<S: Slices>(columns: &MemberColumns, block: u64, slices: &S) -> Self {
+        let most = |vectors: &[[f64; 3]]| {
+            let longest = |i: usize| vectors[i].iter().fold(0.0f64, |most, x| most.max(x.abs()));
+            most_of(slices, vectors.len(), longest)
+        };
         Self {
             number: columns.position.len() as u64,
-            mass: columns.mass.iter().fold(0.0, |most, mass| most.max(*mass)),
+            mass: most_of(slices, columns.mass.len(), |i| columns.mass[i]),
             reach: most(&columns.position),
             speed: most(&columns.velocity),
             block,
@@ -116,26 +120,27 @@ pub struct HaloMembers {
 impl HaloMembers {
     /// Checks and sorts the columns. Costs one sort, and one column of working memory at a time.
     pub fn new(columns: MemberColumns) -> Result<Self, MemberError> {
-        Self::in_blocks(columns, BLOCK)
+        Self::in_blocks(columns, BLOCK, &Whole)
     }
 
-    /// The same, with `block` members per block of sums.
-    pub fn in_blocks(columns: MemberColumns, block: u64) -> Result<Self, MemberError> {
+    /// The same, with `block` members per block of sums, on the threads of `slices`.
+    pub fn in_blocks<S: Slices>(columns: MemberColumns, block: u64, slices: &S) -> Result<Self, MemberError> {
         columns.check()?;
-        let bounds = HaloBounds::new(&columns, block);
+        let bounds = HaloBounds::new(&columns, block, slices);
         let scale = power_of_two_above(bounds.reach);
-        let key: Vec<u64> = columns.position.iter().map(|x| key_of(*x, scale)).collect();
-        let entry = order(&columns, &key);
+        let n = columns.position.len();
+        let key = values(slices, n, |i| key_of(columns.position[i], scale));
+        let entry = order(&columns, &key, slices);
         let columns = MemberColumns {
-            position: permuted(&columns.position, &entry),
-            velocity: permuted(&columns.velocity, &entry),
-            mass: permuted(&columns.mass, &entry),
-            softening: permuted(&columns.softening, &entry),
-            particle_type: permuted(&columns.particle_type, &entry),
-            internal_energy: permuted(&columns.internal_energy, &entry),
-            id: permuted(&columns.id, &entry),
+            position: permuted(&columns.position, &entry, slices),
+            velocity: permuted(&columns.velocity, &entry, slices),
+            mass: permuted(&columns.mass, &entry, slices),
+            softening: permuted(&columns.softening, &entry, slices),
+            particle_type: permuted(&columns.particle_type, &entry, slices),
+            internal_energy: permuted(&columns.internal_energy, &entry, slices),
+            id: permuted(&columns.id, &entry, slices),
         };
-        let key = permuted(&key, &entry);
+        let key = permuted(&key, &entry, slices);
         let blocks = block_starts(key.len(), |i| key[i], 0, block);
         Ok(Self { key, columns, entry, scale, bounds, blocks })
     }
@@ -259,7 +264,7 @@ fn first_wrong<T>(
 
 /// The entries in the order of members. Members that share key and identifier are put in the order of
 /// position and velocity.
-fn order(columns: &MemberColumns, key: &[u64]) -> Vec<u32> {
+fn order<S: Slices>(columns: &MemberColumns, key: &[u64], slices: &S) -> Vec<u32> {
     let compare = |a: usize, b: usize| {
         let vectors = |list: &[[f64; 3]]| compare_vectors(list[a], list[b]);
         (key[a], columns.id[a])
@@ -269,7 +274,7 @@ fn order(columns: &MemberColumns, key: &[u64]) -> Vec<u32> {
     };
     let mut words: Vec<u64> =
         key.iter().zip(0..).map(|(key, i)| packed_key::word((key >> 31) as u32, i)).collect();
-    words.sort_unstable();
+    slices.sort(&mut words, u64::cmp);
     packed_key::settle(&mut words, compare);
     words.iter().map(|word| packed_key::place_of(*word) as u32).collect()
 }
@@ -278,10 +283,10 @@ fn compare_vectors(a: [f64; 3], b: [f64; 3]) -> Ordering {
     a.iter().zip(&b).fold(Ordering::Equal, |so_far, (a, b)| so_far.then_with(|| a.total_cmp(b)))
 }
 
-fn permuted<T: Copy>(values: &[T], entry: &[u32]) -> Vec<T> {
-    match values.is_empty() {
+fn permuted<S: Slices, T: Copy + Send + Sync>(column: &[T], entry: &[u32], slices: &S) -> Vec<T> {
+    match column.is_empty() {
         true => Vec::new(),
-        false => entry.iter().map(|entry| values[*entry as usize]).collect(),
+        false => values(slices, entry.len(), |i| column[entry[i] as usize]),
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::members::HaloMembers;
 use super::slices::{HaloBounds, Slices, SortOrder, Whole, block_starts};
+use crate::loops::values;
 use crate::packed_key;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
@@ -19,12 +20,17 @@ struct RadialOrder {
 
 impl RadialOrder {
     /// Costs one sort.
-    fn sorted(members: &HaloMembers, list: &[u32], radius_of: impl Fn(usize) -> f64) -> Self {
+    fn sorted<S: Slices>(
+        members: &HaloMembers,
+        list: &[u32],
+        radius_of: impl Fn(usize) -> f64 + Sync,
+        slices: &S,
+    ) -> Self {
         let id = &members.columns().id;
-        let radius: Vec<f64> = list.iter().map(|member| radius_of(*member as usize)).collect();
+        let radius = values(slices, list.len(), |at| radius_of(list[at] as usize));
         let mut words: Vec<u64> =
             radius.iter().zip(0..).map(|(r, i)| packed_key::word(bits_of(*r), i)).collect();
-        words.sort_unstable();
+        slices.sort(&mut words, u64::cmp);
         packed_key::settle(&mut words, |a, b| {
             let identifier = |at: usize| id[list[at] as usize];
             radius[a]
@@ -32,7 +38,7 @@ impl RadialOrder {
                 .then_with(|| (identifier(a), list[a]).cmp(&(identifier(b), list[b])))
         });
         let place: Vec<u32> = words.iter().map(|word| packed_key::place_of(*word) as u32).collect();
-        Self { radius: place.iter().map(|at| radius[*at as usize]).collect(), place }
+        Self { radius: values(slices, place.len(), |at| radius[place[at] as usize]), place }
     }
 }
 
@@ -88,7 +94,12 @@ impl RadialMembers {
     ) -> Result<Self, S::Error> {
         let radius_of = |member: usize| distance(members.columns().position[member], centre);
         match slices.number() {
-            1 => Ok(Self::in_order(members, list, RadialOrder::sorted(members, list, radius_of))),
+            1 => Ok(Self::in_order(
+                members,
+                list,
+                RadialOrder::sorted(members, list, radius_of, slices),
+                slices,
+            )),
             _ => Self::over(members, list, radius_of, slices),
         }
     }
@@ -105,19 +116,24 @@ impl RadialMembers {
             distance(columns.position[member], centre).max(f64::from(columns.softening[member]))
         };
         match slices.number() {
-            1 => Ok(Self::in_order(members, list, RadialOrder::sorted(members, list, radius_of))),
+            1 => Ok(Self::in_order(
+                members,
+                list,
+                RadialOrder::sorted(members, list, radius_of, slices),
+                slices,
+            )),
             _ => Self::over(members, list, radius_of, slices),
         }
     }
 
-    fn in_order(members: &HaloMembers, list: &[u32], order: RadialOrder) -> Self {
+    fn in_order<S: Slices>(members: &HaloMembers, list: &[u32], order: RadialOrder, slices: &S) -> Self {
         let (columns, bounds) = (members.columns(), *members.bounds());
-        let member = |place: &u32| list[*place as usize] as usize;
         let RadialOrder { place, radius } = order;
+        let (n, member) = (place.len(), |at: usize| list[place[at] as usize] as usize);
         Self {
-            mass: place.iter().map(|place| columns.mass[member(place)]).collect(),
-            softening: place.iter().map(|place| columns.softening[member(place)]).collect(),
-            particle_type: place.iter().map(|place| columns.particle_type[member(place)]).collect(),
+            mass: values(slices, n, |at| columns.mass[member(at)]),
+            softening: values(slices, n, |at| columns.softening[member(at)]),
+            particle_type: values(slices, n, |at| columns.particle_type[member(at)]),
             blocks: block_starts(radius.len(), |i| radius[i].to_bits(), 0, bounds.block),
             slice: Vec::new(),
             place,

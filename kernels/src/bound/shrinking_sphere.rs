@@ -7,6 +7,8 @@
 
 use super::members::HaloMembers;
 use super::slices::{BlockSums, Slices, Whole, greatest, total};
+use crate::loops::{chosen, most_of};
+use std::ops::Range;
 
 /// The radius of a sphere over that of the one before.
 const SHRINK: f64 = 0.9;
@@ -35,13 +37,13 @@ pub fn shrinking_sphere_of_slices<S: Slices>(
     let Some(mut centre) = centre_of_mass(members, &inside, slices)? else { return Ok([0.0; 3]) };
     let mut number = total(slices, inside.len())?;
     let fewest = FEWEST.max(number / PART);
-    let farthest = inside.iter().map(|i| distance2(members, *i, centre)).fold(0.0, f64::max);
+    let farthest = most_of(slices, inside.len(), |at| distance2(members, inside[at], centre));
     let [mut square] = greatest(slices, [farthest])?;
     let least = members.bounds().reach * LEAST;
     while number > fewest && square > least * least {
         square *= SHRINK * SHRINK;
-        let within: Vec<u32> =
-            inside.iter().copied().filter(|i| distance2(members, *i, centre) <= square).collect();
+        let within = chosen(slices, inside.len(), |at| distance2(members, inside[at], centre) <= square);
+        let within: Vec<u32> = within.into_iter().map(|at| inside[at as usize]).collect();
         let n_within = total(slices, within.len())?;
         match centre_of_mass(members, &within, slices)? {
             Some(next) if n_within >= fewest => (centre, inside, number) = (next, within, n_within),
@@ -60,15 +62,16 @@ fn centre_of_mass<S: Slices>(
     let (columns, bounds) = (members.columns(), members.bounds());
     let moment = bounds.mass * bounds.reach;
     let mut sums = BlockSums::new(bounds, [bounds.mass, moment, moment, moment]);
-    for run in members.runs(list) {
+    let of_block = |run: Range<usize>| {
         let mut block = [0.0; 4];
         for i in &list[run] {
             let (m, x) = (columns.mass[*i as usize], columns.position[*i as usize]);
             block[0] += m;
             (0..3).for_each(|a| block[1 + a] += m * x[a]);
         }
-        sums.add(block);
-    }
+        block
+    };
+    sums.add_blocks(slices, members.runs(list), of_block);
     let [mass, moment @ ..] = sums.over(slices)?;
     Ok((mass > 0.0).then(|| moment.map(|moment| moment / mass)))
 }

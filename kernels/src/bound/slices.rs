@@ -14,6 +14,7 @@
 //! This file does not depend on the place of slices. A caller with several slices implements [`Slices`];
 //! [`Whole`] is a halo in one slice.
 
+use crate::loops::Loops;
 use crate::sum::{FixedSum, Quantum};
 use bytemuck::Pod;
 use std::cmp::Ordering;
@@ -32,11 +33,14 @@ const DIGIT: u32 = 11;
 /// The most keys that a selection sends to all slices.
 const GATHERED: u64 = 4096;
 
+/// Blocks per task of a sum.
+const BLOCKS_AT_ONCE: usize = 4;
+
 /// Records for one slice, or from one slice.
 pub type SlicePart<T> = (usize, Vec<T>);
 
 /// The connection of the slices of a halo. All slices make the same calls in the same order.
-pub trait Slices: Sync {
+pub trait Slices: Loops {
     /// Why a call fails.
     type Error;
 
@@ -45,10 +49,6 @@ pub trait Slices: Sync {
 
     /// The number of this slice, from 0.
     fn here(&self) -> usize;
-
-    /// Calls `each` with all numbers below `n`, in any order or in parallel, and returns its results by
-    /// number.
-    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T>;
 
     /// The sums over all slices of counts, place by place.
     fn add(&self, counts: &[u64]) -> Result<Vec<u64>, Self::Error>;
@@ -65,6 +65,8 @@ pub trait Slices: Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Whole;
 
+impl Loops for Whole {}
+
 impl Slices for Whole {
     type Error = Infallible;
 
@@ -74,10 +76,6 @@ impl Slices for Whole {
 
     fn here(&self) -> usize {
         0
-    }
-
-    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        (0..n).map(each).collect()
     }
 
     fn add(&self, counts: &[u64]) -> Result<Vec<u64>, Infallible> {
@@ -156,6 +154,29 @@ impl<const N: usize> BlockSums<N> {
     /// Adds the sums of a block.
     pub fn add(&mut self, block: [f64; N]) {
         (0..N).for_each(|i| self.sum[i] += self.quantum[i].quantize(block[i]));
+    }
+
+    /// Adds the sums of blocks, each by its run of places.
+    pub fn add_blocks<S: Slices>(
+        &mut self,
+        slices: &S,
+        runs: impl Iterator<Item = Range<usize>>,
+        of_block: impl Fn(Range<usize>) -> [f64; N] + Sync,
+    ) {
+        let runs: Vec<Range<usize>> = runs.collect();
+        if runs.len() <= BLOCKS_AT_ONCE {
+            return runs.into_iter().for_each(|run| self.add(of_block(run)));
+        }
+        let tasks: Vec<&[Range<usize>]> = runs.chunks(BLOCKS_AT_ONCE).collect();
+        let none = Self { quantum: self.quantum, sum: [FixedSum::default(); N] };
+        let parts = slices.each(tasks.len(), |task| {
+            let mut part = none;
+            tasks[task].iter().for_each(|run| part.add(of_block(run.clone())));
+            part.sum
+        });
+        for part in parts {
+            (0..N).for_each(|i| self.sum[i] += part[i]);
+        }
     }
 
     /// The sums so far.
@@ -366,10 +387,10 @@ pub struct SortOrder<'a, T> {
     pub block: u64,
 }
 
-impl<T: Pod> SortOrder<'_, T> {
+impl<T: Pod + Send> SortOrder<'_, T> {
     /// Sorts the records of all slices. Each slice gets blocks, about equally many. Two exchanges.
     pub fn sort<S: Slices>(&self, slices: &S, mut records: Vec<T>) -> Result<SortedRecords<T>, S::Error> {
-        records.sort_unstable_by(self.order);
+        slices.sort(&mut records, self.order);
         if slices.number() == 1 {
             let total = records.len() as u64;
             return Ok(SortedRecords { records, first: 0, total });
@@ -382,7 +403,7 @@ impl<T: Pod> SortOrder<'_, T> {
         }
         parts.push((0, records));
         let mut records = received(slices.exchange(parts)?);
-        records.sort_unstable_by(self.order);
+        slices.sort(&mut records, self.order);
         self.even(slices, records)
     }
 

@@ -1,7 +1,7 @@
 //! Cells of one halo in one order, and which of them belong to each of its clumps.
 
 use super::GasCell;
-use crate::bound::slices::{BLOCK, BlockSums, Slices, greatest};
+use crate::bound::slices::{BLOCK, BlockSums, Slices, Whole, greatest};
 use crate::bound::unbind::hierarchy::{ClumpTree, ClumpTreeError, NO_CLUMP};
 use crate::bound::{HaloBounds, HaloMembers, MemberColumns, MemberError};
 
@@ -63,15 +63,16 @@ impl GasMembers {
     /// # Errors
     /// When a position, velocity or mass is not valid.
     pub fn new(cells: &[GasCell]) -> Result<Self, MemberError> {
-        Self::in_blocks(cells, BLOCK)
+        Self::in_blocks(cells, BLOCK, &Whole)
     }
 
-    /// The same, with `block` cells per block of sums.
+    /// The same, with `block` cells per block of sums, on the threads of `slices`.
     ///
     /// # Errors
     /// When a position, velocity or mass is not valid.
-    pub fn in_blocks(cells: &[GasCell], block: u64) -> Result<Self, MemberError> {
-        let order = HaloMembers::in_blocks(columns(cells, (0..cells.len() as u64).collect()), block)?;
+    pub fn in_blocks<S: Slices>(cells: &[GasCell], block: u64, slices: &S) -> Result<Self, MemberError> {
+        let columns = columns(cells, (0..cells.len() as u64).collect());
+        let order = HaloMembers::in_blocks(columns, block, slices)?;
         let cells: Vec<GasCell> = order.entries().iter().map(|entry| cells[*entry as usize]).collect();
         let bounds = GasBounds::new(cells.iter(), block);
         Ok(Self { order, cells, bounds })

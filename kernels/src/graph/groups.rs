@@ -10,6 +10,7 @@
 
 use super::boxes::{BoxRow, PointBox};
 use super::points::{GraphPoints, KEY_LEVEL, LANES};
+use crate::loops::{Loops, values};
 use crate::sfc::morton63;
 use crate::simd::wide;
 use std::ops::Range;
@@ -49,27 +50,28 @@ pub struct GroupTree {
 
 impl GroupTree {
     /// The tree over particles in the order of their keys. Time n log n without a sort.
-    pub fn new(points: &GraphPoints) -> Self {
+    pub fn new<L: Loops>(points: &GraphPoints, loops: &L) -> Self {
         let mut tree = Self::default();
         if points.is_empty() {
             return tree;
         }
-        tree.divide(&keys(points));
-        tree.bounds = vec![PointBox::EMPTY; tree.nodes.len()];
+        tree.divide(&keys(points, loops));
+        tree.bounds = values(loops, tree.nodes.len(), |at| match tree.nodes[at] {
+            GroupNode { first, end, n_children: 0, .. } => box_of(points, first as usize..end as usize),
+            _ => PointBox::EMPTY,
+        });
         for at in (0..tree.nodes.len()).rev() {
-            let GroupNode { first, end, child, n_children, .. } = tree.nodes[at];
-            let mut bounds = PointBox::EMPTY;
-            match n_children {
-                0 => (first..end).for_each(|i| bounds.add(points.position(i as usize))),
-                n => tree.bounds[child as usize..(child + n) as usize].iter().for_each(|of_child| {
-                    bounds.add(of_child.low);
-                    bounds.add(of_child.high);
-                }),
+            let GroupNode { child, n_children, .. } = tree.nodes[at];
+            for of_child in child as usize..(child + n_children) as usize {
+                let PointBox { low, high } = tree.bounds[of_child];
+                tree.bounds[at].add(low);
+                tree.bounds[at].add(high);
             }
-            tree.bounds[at] = bounds;
         }
         tree.rows = tree.child_rows();
-        tree.block_bounds = (0..points.len().div_ceil(LANES)).map(|block| block_box(points, block)).collect();
+        let of_block = |block: usize| LANES * block..(LANES * (block + 1)).min(points.len());
+        tree.block_bounds =
+            values(loops, points.len().div_ceil(LANES), |block| box_of(points, of_block(block)));
         tree.groups =
             (0..tree.nodes.len() as u32).filter(|n| tree.nodes[*n as usize].n_children == 0).collect();
         tree.groups.sort_unstable_by_key(|n| tree.nodes[*n as usize].first);
@@ -197,15 +199,14 @@ impl GroupTree {
 }
 
 /// The box around the particles of a block.
-fn block_box(points: &GraphPoints, block: usize) -> PointBox {
+fn box_of(points: &GraphPoints, particles: Range<usize>) -> PointBox {
     let mut bounds = PointBox::EMPTY;
-    let particles = LANES * block..(LANES * (block + 1)).min(points.len());
     particles.for_each(|i| bounds.add(points.position(i)));
     bounds
 }
 
 /// The keys of the particles, of [`LEVELS`] levels.
-fn keys(points: &GraphPoints) -> Vec<u64> {
+fn keys<L: Loops>(points: &GraphPoints, loops: &L) -> Vec<u64> {
     let cell = |i: usize| super::cell_of(points.position(i)).map(|x| x >> (KEY_LEVEL - LEVELS));
-    (0..points.len()).map(|i| morton63(cell(i))).collect()
+    values(loops, points.len(), |i| morton63(cell(i)))
 }

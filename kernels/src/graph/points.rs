@@ -1,6 +1,7 @@
 //! Particles in the order of their keys, eight to a block.
 
 use crate::geom::MAX_LEVEL;
+use crate::loops::{Loops, values};
 use crate::sfc::morton;
 
 /// The level of the cells whose Morton keys order the particles.
@@ -35,13 +36,21 @@ pub struct GraphPoints {
 
 impl GraphPoints {
     /// From positions in the order of their keys.
-    pub fn new(positions: impl ExactSizeIterator<Item = [f64; 3]>, periodic: bool) -> Self {
-        let n = positions.len();
-        let mut blocks = vec![[[f64::NAN; LANES]; 3]; n.div_ceil(LANES)];
-        for (i, position) in positions.enumerate() {
-            (0..3).for_each(|a| blocks[i / LANES][a][i % LANES] = position[a]);
-        }
-        Self { blocks, n, periodic }
+    pub fn new<L: Loops>(
+        n: usize,
+        position: impl Fn(usize) -> [f64; 3] + Sync,
+        periodic: bool,
+        loops: &L,
+    ) -> Self {
+        let block = |block: usize| {
+            let mut lanes = [[f64::NAN; LANES]; 3];
+            for i in LANES * block..(LANES * (block + 1)).min(n) {
+                let x = position(i);
+                (0..3).for_each(|a| lanes[a][i % LANES] = x[a]);
+            }
+            lanes
+        };
+        Self { blocks: values(loops, n.div_ceil(LANES), block), n, periodic }
     }
 
     /// Number of particles.

@@ -5,6 +5,7 @@ use super::{
     key_of, raise_neighbours,
 };
 use crate::ids::{PeakIdx, TestIdx};
+use crate::loops::InTurn;
 use crate::phew::forest::ForestScratch;
 use crate::sync::{AtomicU32, Ordering::Relaxed};
 use proptest::prelude::*;
@@ -36,7 +37,7 @@ fn nearest(points: &GraphPoints, k: usize, particle: usize) -> Vec<Neighbour> {
 }
 
 fn all_neighbours(points: &GraphPoints, k: usize) -> Vec<Vec<Neighbour>> {
-    let tree = GroupTree::new(points);
+    let tree = GroupTree::new(points, &InTurn);
     let search = NearestSearch { points, tree: &tree, k };
     let (mut scratch, mut lists) = (NearestScratch::default(), vec![Vec::new(); points.len()]);
     for group in 0..tree.n_groups() {
@@ -59,7 +60,7 @@ proptest! {
 
     #[test]
     fn neighbours_are_those_of_brute_force(list in positions(), k in 1..40usize, periodic in any::<bool>()) {
-        let points = GraphPoints::new(list.into_iter(), periodic);
+        let points = GraphPoints::new(list.len(), |i| list[i], periodic, &InTurn);
         let k = k.min(points.len() - 1);
         let found = all_neighbours(&points, k);
         for (particle, found) in found.iter().enumerate() {
@@ -71,8 +72,8 @@ proptest! {
     fn boxes_find_all_particles_within_reach(
         list in positions(), reach in 0.0..0.7f64, periodic in any::<bool>(), of in any::<prop::sample::Index>(),
     ) {
-        let points = GraphPoints::new(list.into_iter(), periodic);
-        let tree = GroupTree::new(&points);
+        let points = GraphPoints::new(list.len(), |i| list[i], periodic, &InTurn);
+        let tree = GroupTree::new(&points, &InTurn);
         let group = of.index(tree.n_groups());
         let mut found = vec![false; points.len()];
         tree.runs_within(tree.bounds(group), reach, periodic, &mut Vec::new(), |run| {
@@ -91,7 +92,7 @@ proptest! {
     /// Ascents and contacts against the list of all links.
     #[test]
     fn links_are_symmetric(list in positions(), k in 1..12usize, seed in any::<u32>(), parts in 1..5usize) {
-        let points = GraphPoints::new(list.into_iter(), true);
+        let points = GraphPoints::new(list.len(), |i| list[i], true, &InTurn);
         let (n, k) = (points.len(), k.min(points.len() - 1));
         let rho = densities(n, seed.into());
         let lists: Vec<Vec<u32>> = all_neighbours(&points, k)
@@ -149,7 +150,7 @@ fn a_lattice_has_its_own_density() {
         list.push([at(i % n), at(i / n % n), at(i / n / n)]);
     }
     list.sort_by_key(|x| key_of(*x));
-    let points = GraphPoints::new(list.into_iter(), true);
+    let points = GraphPoints::new(list.len(), |i| list[i], true, &InTurn);
     let densities: Vec<f64> = all_neighbours(&points, 56)
         .iter()
         .map(|near| SplineSum::new(near, 1.0, |_| 1.0).density().expect("no two coincide"))
@@ -163,7 +164,7 @@ fn a_lattice_has_its_own_density() {
 
 #[test]
 fn coinciding_particles_have_no_density() {
-    let points = GraphPoints::new(vec![[0.5; 3]; 10].into_iter(), false);
+    let points = GraphPoints::new(10, |_| [0.5; 3], false, &InTurn);
     assert!(
         all_neighbours(&points, 9).iter().all(|near| SplineSum::new(near, 1.0, |_| 1.0).density().is_none())
     );

@@ -180,10 +180,9 @@ fn the_heaviest_clump_gets_what_no_clump_holds() {
     let tree_of = |parent: &[Option<u32>; 2]| {
         let tree = ClumpTree { clump_of: &clump_of, parent, centre: &[[0.0; 3]; 2], whole: None };
         let mut scratch = UnbindScratch::default();
-        let mut found = unbind_hierarchy(&members, &tree, &GRAVITY, &UnbindRules::default(), &mut scratch)
-            .expect("a tree");
         let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
-        if let Some(heir) = found.heir(&members, &tree) {
+        let mut found = unbind_hierarchy(&members, &tree, &call, &mut scratch).expect("a tree");
+        if let Some(heir) = found.heir(&members, &tree, &Whole) {
             let Ok(()) = found.unbind_heir(&members, heir, &tree, &call, &mut scratch);
         }
         let n_of_clumps: Vec<usize> = found.clumps.iter().map(|clump| clump.bound.len()).collect();

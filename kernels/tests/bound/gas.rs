@@ -3,7 +3,7 @@
 use super::samples::Random;
 use super::thread_slices::{ThreadSlice, on_slices};
 use bytemuck::{Pod, Zeroable};
-use inselberg_kernels::bound::slices::{Slices, SortOrder, block_starts};
+use inselberg_kernels::bound::slices::{Slices, SortOrder, Whole, block_starts};
 use inselberg_kernels::gas::{
     GasBounds, GasCell, GasMembers, GasProperties, GasRules, GasScratch, ListedCells, gas_properties,
     gas_properties_of_slices,
@@ -66,7 +66,7 @@ fn listed(places: &[usize], is_listed: impl Fn(usize) -> bool) -> Vec<u32> {
 fn check(n: usize, block: u64, newton: f64, is_listed: impl Fn(usize) -> bool + Sync) -> GasProperties {
     let cells = cells(n);
     let rules = GasRules { newton, adiabatic_index: 1.4 };
-    let members = GasMembers::in_blocks(&cells, block).expect("valid cells");
+    let members = GasMembers::in_blocks(&cells, block, &Whole).expect("valid cells");
     let places: Vec<usize> = members.entries().iter().map(|entry| *entry as usize).collect();
     let whole = gas_properties(&members, &listed(&places, &is_listed), &rules, &mut GasScratch::default());
     for n_slices in [1, 2, 3, 5, 8] {

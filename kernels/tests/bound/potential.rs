@@ -6,6 +6,7 @@ use inselberg_kernels::bound::potential::octree::Octree;
 use inselberg_kernels::bound::potential::points::Points;
 use inselberg_kernels::bound::potential::spherical::spherical;
 use inselberg_kernels::bound::potential::tree::{Rooted, TreeScratch, tree};
+use inselberg_kernels::bound::slices::Whole;
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, SourceTypes};
 
 const GRAVITY: Gravity = Gravity { g: 1.0, hubble_flow: 0.0 };
@@ -18,9 +19,9 @@ fn points_of(members: &HaloMembers) -> Points {
 
 fn by_tree(members: &HaloMembers) -> Vec<f64> {
     let (points, mut octree, mut potential) = (points_of(members), Octree::default(), Vec::new());
-    octree.build(&points);
+    octree.build(&points, &Whole);
     let all = Rooted { points: &points, tree: &octree };
-    tree(all, &GRAVITY, &mut TreeScratch::default(), &mut potential);
+    tree(all, &GRAVITY, &Whole, &mut TreeScratch::default(), &mut potential);
     potential
 }
 

@@ -18,7 +18,7 @@ use inselberg_kernels::bound::{Gravity, HaloBounds, HaloMembers, MemberColumns, 
 
 /// Members by slice, with the place of each in the columns.
 fn sliced(columns: &MemberColumns, block: u64, slices: &ThreadSlice) -> HaloMembers {
-    let bounds = HaloBounds::new(columns, block);
+    let bounds = HaloBounds::new(columns, block, &Whole);
     // Each slice begins with every nth member.
     let own: Vec<u64> =
         (0..columns.id.len() as u64).filter(|i| *i as usize % slices.number() == slices.here()).collect();
@@ -102,7 +102,7 @@ fn check_as(
     numbers: &[usize],
 ) -> UnbindReport {
     let gravity = &Gravity { g: 43.0, hubble_flow: 0.1 };
-    let members = HaloMembers::in_blocks(columns.clone(), block).expect("members");
+    let members = HaloMembers::in_blocks(columns.clone(), block, &Whole).expect("members");
     let whole = unbound(&members, roles, &UnbindCall { gravity, rules, slices: &Whole });
     let expected: Found = (
         bound_bits(&members, &whole.bound),
@@ -176,7 +176,7 @@ fn slices_of_a_clump_that_gets_losers_have_the_bits_of_the_whole() {
 /// Identifiers, energies and potentials of what is bound to a clump.
 fn bound_as(roles: &Roles, columns: &MemberColumns, rules: &UnbindRules) -> BoundBits {
     let gravity = &Gravity { g: 43.0, hubble_flow: 0.1 };
-    let members = HaloMembers::in_blocks(columns.clone(), 16).expect("members");
+    let members = HaloMembers::in_blocks(columns.clone(), 16, &Whole).expect("members");
     bound_bits(&members, &unbound(&members, roles, &UnbindCall { gravity, rules, slices: &Whole }).bound)
 }
 
@@ -312,7 +312,7 @@ where
 }
 
 fn check_ramses(columns: &MemberColumns, block: u64) -> Vec<RamsesFound> {
-    let members = HaloMembers::in_blocks(columns.clone(), block).expect("members");
+    let members = HaloMembers::in_blocks(columns.clone(), block, &Whole).expect("members");
     let whole = ramses_levels(&members, &Whole);
     for n in [1, 2, 3, 8] {
         let found = on_slices(n, |slices| ramses_levels(&sliced(columns, block, slices), slices));

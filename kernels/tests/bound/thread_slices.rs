@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 use inselberg_kernels::bound::slices::{SlicePart, Slices};
+use inselberg_kernels::loops::Loops;
 use std::convert::Infallible;
 use std::sync::{Barrier, Mutex};
 
@@ -33,6 +34,15 @@ fn records<T: Pod>(bytes: &[u8]) -> Vec<T> {
     bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
 }
 
+impl Loops for ThreadSlice<'_> {
+    /// The last one first.
+    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let mut all: Vec<T> = (0..n).rev().map(each).collect();
+        all.reverse();
+        all
+    }
+}
+
 impl Slices for ThreadSlice<'_> {
     type Error = Infallible;
 
@@ -42,12 +52,6 @@ impl Slices for ThreadSlice<'_> {
 
     fn here(&self) -> usize {
         self.here
-    }
-
-    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        let mut all: Vec<T> = (0..n).rev().map(each).collect();
-        all.reverse();
-        all
     }
 
     fn add(&self, counts: &[u64]) -> Result<Vec<u64>, Infallible> {

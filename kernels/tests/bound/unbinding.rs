@@ -4,9 +4,10 @@ use super::potential::errors;
 use super::samples::{Random, clump_in_host, columns, hernquist, members, plummer};
 use inselberg_kernels::bound::potential::direct::direct;
 use inselberg_kernels::bound::potential::points::Points;
+use inselberg_kernels::bound::slices::Whole;
 use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, NO_CLUMP, unbind_hierarchy};
 use inselberg_kernels::bound::unbind::{
-    Candidates, PotentialMethod, UnbindRules, UnbindScratch, Unbinding, unbind,
+    Candidates, PotentialMethod, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind,
 };
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, SourceTypes};
 use std::f64::consts::PI;
@@ -331,8 +332,8 @@ fn losers_join_the_parent() {
     let parent = [None, Some(0), Some(1)];
     let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre, whole: None };
     let mut scratch = UnbindScratch::default();
-    let result =
-        unbind_hierarchy(&members, &tree, &GRAVITY, &UnbindRules::default(), &mut scratch).expect("a tree");
+    let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
+    let result = unbind_hierarchy(&members, &tree, &call, &mut scratch).expect("a tree");
     let mut seen = vec![0; n];
     let bound = result.clumps.iter().flat_map(|clump| &clump.bound.member);
     bound.chain(&result.unbound).for_each(|member| seen[*member as usize] += 1);
@@ -349,7 +350,7 @@ fn losers_join_the_parent() {
         let kept = kept.iter().filter(|entry| (first..first + own).contains(*entry)).count();
         assert!(kept as f64 > 0.9 * f64::from(own), "clump {clump} keeps {kept} of {own}");
     }
-    let inclusive = result.inclusive(&members, &parent).expect("a tree");
+    let inclusive = result.inclusive(&members, &parent, &Whole).expect("a tree");
     assert_eq!(inclusive[0].number as usize + result.unbound.len(), n);
     assert!(inclusive[0].mass > inclusive[1].mass && inclusive[1].mass > inclusive[2].mass);
 }

@@ -3,6 +3,7 @@
 
 use crate::bound::request::{BoundRequest, PotentialChoice};
 use crate::bound::rows::HaloClump;
+use crate::bound::thread_slices::ThreadSlices;
 use inselberg_kernels::bound::slices::Slices;
 use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
 use inselberg_kernels::bound::unbind::hierarchy::{
@@ -108,11 +109,15 @@ impl UnbindMethod {
         gravity: &Gravity,
         scratch: &mut UnbindScratch,
     ) -> Result<BoundHierarchy, ClumpTreeError> {
+        let slices = &ThreadSlices;
         match self {
-            Self::Energies(rules) => unbind_hierarchy(members, tree, gravity, rules, scratch),
+            Self::Energies(rules) => {
+                unbind_hierarchy(members, tree, &UnbindCall { gravity, rules, slices }, scratch)
+            }
             Self::Ramses(units) => {
                 let border: Vec<Option<f64>> = clumps.iter().map(border).collect();
-                unbind_ramses(members, tree, &border, &units.gravity, &units.rules())
+                let call = UnbindCall { gravity: &units.gravity, rules: &units.rules(), slices };
+                unbind_ramses(members, tree, &border, &call)
             }
         }
     }

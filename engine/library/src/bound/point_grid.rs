@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::geom::Domain;
+use inselberg_kernels::packed_key::{bits_of, place_of, word};
+use rayon::prelude::*;
 use std::ops::RangeInclusive;
 
 /// Mean number of particles per cell of the grid.
@@ -36,29 +38,20 @@ pub struct PointGrid {
 impl PointGrid {
     /// Sorts the particles. Particles outside a box that is not periodic may be among them.
     pub fn new(points: Vec<PointMass>, domain: Domain) -> Self {
-        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-        for point in &points {
-            for a in 0..3 {
-                low[a] = low[a].min(point.position[a]);
-                high[a] = high[a].max(point.position[a]);
-            }
-        }
+        let wider = |[low, high]: [[f64; 3]; 2], [from, to]: [[f64; 3]; 2]| {
+            [std::array::from_fn(|a| low[a].min(from[a])), std::array::from_fn(|a| high[a].max(to[a]))]
+        };
+        let nowhere = || [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        let [low, high] = points.par_iter().map(|point| [point.position; 2]).reduce(nowhere, wider);
         let n = ((points.len() / PER_CELL) as f64).cbrt().ceil().clamp(1.0, MOST_CELLS as f64) as usize;
         let cell = std::array::from_fn(|a| ((high[a] - low[a]) / n as f64).max(f64::MIN_POSITIVE));
         let mut grid = Self { domain, points: Vec::new(), first: vec![0; n * n * n + 1], n, low, cell };
-        for point in &points {
-            let cell = grid.cell_of(point.position);
-            grid.first[cell + 1] += 1;
-        }
+        let word_of = |(i, point): (usize, &PointMass)| word(grid.cell_of(point.position) as u32, i as u32);
+        let mut words: Vec<u64> = points.par_iter().enumerate().map(word_of).collect();
+        words.par_sort_unstable();
+        words.iter().for_each(|word| grid.first[bits_of(*word) as usize + 1] += 1);
         (0..n * n * n).for_each(|cell| grid.first[cell + 1] += grid.first[cell]);
-        let mut next = grid.first.clone();
-        let mut sorted = vec![PointMass::default(); points.len()];
-        for point in points {
-            let place = &mut next[grid.cell_of(point.position)];
-            sorted[*place as usize] = point;
-            *place += 1;
-        }
-        grid.points = sorted;
+        grid.points = words.par_iter().map(|word| points[place_of(*word)]).collect();
         grid
     }
 

@@ -1,15 +1,17 @@
 //! The ranks of a run as the slices of a halo.
 
+use crate::threads::loops_by_threads;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::bound::slices::{SlicePart, Slices};
-use rayon::prelude::*;
 
 /// One slice per rank.
 pub struct RankSlices<'a> {
     /// The ranks.
     pub comm: &'a Comm,
 }
+
+loops_by_threads!(RankSlices<'_>);
 
 impl Slices for RankSlices<'_> {
     type Error = CommError;
@@ -20,10 +22,6 @@ impl Slices for RankSlices<'_> {
 
     fn here(&self) -> usize {
         self.comm.rank().at()
-    }
-
-    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        (0..n).into_par_iter().with_max_len(1).map(&each).collect()
     }
 
     fn add(&self, counts: &[u64]) -> Result<Vec<u64>, CommError> {

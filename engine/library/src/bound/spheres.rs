@@ -17,13 +17,14 @@ use crate::bound::leaf_grid::{LeafGrid, length};
 use crate::bound::point_grid::{PointGrid, PointMass};
 use crate::bound::rank_slices::RankSlices;
 use crate::bound::request::SpanRules;
+use crate::bound::thread_slices::ThreadSlices;
 use crate::particles::MemberType;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::{Cosmology, Units};
 use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
 use inselberg_kernels::bound::properties::spherical_overdensity::{SphereSearch, bryan_norman};
-use inselberg_kernels::bound::slices::{Slices, Whole};
+use inselberg_kernels::bound::slices::Slices;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
@@ -231,7 +232,7 @@ impl SphereRound<'_> {
         }
         let profiles = self.bring_home(whole)?;
         let of_profile = |(query, points): (&SphereQuery, Vec<ProfilePoint>)| {
-            let Ok(found) = self.found(query, points, &Whole);
+            let Ok(found) = self.found(query, points, &ThreadSlices);
             found
         };
         let work = self.asked[here].par_iter().zip(profiles).with_max_len(1);
@@ -249,6 +250,9 @@ impl SphereRound<'_> {
     /// Collective: the points for each query of this rank, from the points here for each query of all ranks.
     /// Two exchanges.
     fn bring_home(&self, near: Vec<Vec<ProfilePoint>>) -> Result<Vec<Vec<ProfilePoint>>, CommError> {
+        if self.comm.n_ranks() == 1 {
+            return Ok(near);
+        }
         let mut near = near.into_iter();
         let (mut counts, mut points) = (Vec::new(), Vec::new());
         for (rank, queries) in (0..).map(Rank).zip(&self.asked) {

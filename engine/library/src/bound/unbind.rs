@@ -7,14 +7,15 @@ use crate::bound::method::UnbindMethod;
 use crate::bound::request::{CentralChoice, SpanRules};
 use crate::bound::rows::HaloClump;
 use crate::bound::spheres::SphereCentre;
+use crate::bound::thread_slices::ThreadSlices;
 use crate::bound::workers::HaloWork;
 use bytemuck::{Pod, Zeroable};
-use inselberg_kernels::bound::properties::{BoundProperties, bound_properties};
-use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere;
-use inselberg_kernels::bound::slices::Whole;
+use inselberg_kernels::bound::properties::{BoundProperties, bound_properties_of_slices};
+use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere_of_slices;
 use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, heaviest, turned};
-use inselberg_kernels::bound::unbind::{Candidates, UnbindCall, UnbindScratch, Unbinding, unbind};
+use inselberg_kernels::bound::unbind::{Candidates, UnbindCall, UnbindScratch, Unbinding, unbind_slices};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
+use inselberg_kernels::loops::values;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
@@ -244,7 +245,8 @@ impl HaloTask<'_> {
     ///                                +--> tree --> bound members of each clump --> rows of clumps
     /// ```
     fn unbind(&self, scratch: &mut UnbindScratch) -> Result<BoundHaloes, MemberError> {
-        let members = HaloMembers::in_blocks(self.member_columns(), self.unbinder.spanning.block)?;
+        let members =
+            HaloMembers::in_blocks(self.member_columns(), self.unbinder.spanning.block, &ThreadSlices)?;
         let parent = self.unbinder.parents(self.clumps);
         let whole = self.unbind_whole(&members, &parent, scratch);
 
@@ -264,8 +266,8 @@ impl HaloTask<'_> {
 
     /// The place of the clump of each member.
     fn clump_of_members(&self, members: &HaloMembers) -> Vec<u32> {
-        let clump_of = |entry: &u32| place_of(self.clumps, self.particles[*entry as usize].clump);
-        members.entries().iter().map(clump_of).collect()
+        let clump_of = |entry: u32| place_of(self.clumps, self.particles[entry as usize].clump);
+        values(&ThreadSlices, members.len(), |i| clump_of(members.entries()[i]))
     }
 
     /// Unbinds each clump. If the heaviest one is not the root of the tree, it also gets the unbound members.
@@ -279,9 +281,9 @@ impl HaloTask<'_> {
         let found = method.unbind(members, tree, self.clumps, gravity, scratch);
         let mut found = found.expect("a tree of its own clumps");
         if let Some(rules) = method.energy_rules().filter(|_| self.unbinder.follows_mass())
-            && let Some(heir) = found.heir(members, tree)
+            && let Some(heir) = found.heir(members, tree, &ThreadSlices)
         {
-            let call = UnbindCall { gravity, rules, slices: &Whole };
+            let call = UnbindCall { gravity, rules, slices: &ThreadSlices };
             let Ok(()) = found.unbind_heir(members, heir, tree, &call, scratch);
         }
         found
@@ -295,9 +297,10 @@ impl HaloTask<'_> {
         found: &BoundHierarchy,
         to: &mut BoundHaloes,
     ) {
-        let masses = found.masses(members);
+        let masses = found.masses(members, &ThreadSlices);
         let central = self.unbinder.central(tree.parent, &masses);
-        let inclusive = found.inclusive(members, &turned(tree.parent, central)).expect("the same tree");
+        let inclusive = found.inclusive(members, &turned(tree.parent, central), &ThreadSlices);
+        let inclusive = inclusive.expect("the same tree");
         for (i, clump) in self.clumps.iter().enumerate() {
             let own = &found.clumps[i];
             self.append_particles(members, own, clump.id, &mut to.particles);
@@ -324,7 +327,9 @@ impl HaloTask<'_> {
         let all = members.all();
         let peak = self.relative_to_peak(self.clumps[root_of(parent)].peak);
         let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within: false };
-        Some(unbind(members, &candidates, &self.unbinder.gravity, rules, scratch))
+        let call = UnbindCall { gravity: &self.unbinder.gravity, rules, slices: &ThreadSlices };
+        let Ok(found) = unbind_slices(members, &candidates, &call, scratch);
+        Some(found)
     }
 
     /// Appends the row of the halo as a whole, or that of its central clump if the halo was not unbound as a
@@ -334,7 +339,7 @@ impl HaloTask<'_> {
         let row = match whole {
             Some(whole) => {
                 let row = self.row(members, whole, main, &mut to.halo_values);
-                let Ok(mass) = whole.bound.mass(members, &Whole);
+                let Ok(mass) = whole.bound.mass(members, &ThreadSlices);
                 BoundClump { n_bound_inclusive: row.n_bound, mass_inclusive: mass + 0.0, ..row }
             }
             None => {
@@ -357,7 +362,8 @@ impl HaloTask<'_> {
         clump: &HaloClump,
         values: &mut Vec<f64>,
     ) -> BoundClump {
-        let properties = bound_properties(members, &found.bound, &self.unbinder.gravity);
+        let Ok(properties) =
+            bound_properties_of_slices(members, &found.bound, &self.unbinder.gravity, &ThreadSlices);
         self.unbinder.append_values(properties.as_ref(), &self.frame(), values);
         let deepest = found.bound.deepest(members).map(|place| found.bound.member[place] as usize);
         let deepest = deepest.map(|member| &self.particles[members.entries()[member] as usize]);
@@ -378,7 +384,8 @@ impl HaloTask<'_> {
     fn shell_centres(&self, members: &HaloMembers) -> Vec<[f64; 3]> {
         let Unbinder { method, shell_centre, .. } = self.unbinder;
         if method.has_shells() && *shell_centre == ShellCentre::ShrinkingSphere {
-            return vec![shrinking_sphere(members); self.clumps.len()];
+            let Ok(centre) = shrinking_sphere_of_slices(members, &ThreadSlices);
+            return vec![centre; self.clumps.len()];
         }
         self.clumps.iter().map(|clump| self.relative_to_peak(method.centre(clump))).collect()
     }
@@ -391,8 +398,7 @@ impl HaloTask<'_> {
         clump: u64,
         to: &mut Vec<BoundParticle>,
     ) {
-        let bound_particle = |place: &u32| {
-            let at = *place as usize;
+        let bound_particle = |at: usize| {
             let particle = &self.particles[members.entries()[found.bound.member[at] as usize] as usize];
             BoundParticle {
                 clump,
@@ -402,25 +408,26 @@ impl HaloTask<'_> {
                 potential: found.bound.potential[at],
             }
         };
-        to.extend(found.bound.ranked(members).iter().map(bound_particle));
+        let ranked = found.bound.ranked(members, &ThreadSlices);
+        match ranked.len() {
+            0 => {}
+            n => to.append(&mut values(&ThreadSlices, n, |i| bound_particle(ranked[i] as usize))),
+        }
     }
 
     /// The members, with positions relative to the main peak. Their identifiers are their places among the
     /// particles of the halo, which are unique and in the order of types and identities.
     fn member_columns(&self) -> MemberColumns {
-        let particles = self.particles;
-        let internal_energy = match self.unbinder.method.is_thermal() {
-            true => particles.iter().map(|particle| particle.internal_energy).collect(),
-            false => Vec::new(),
-        };
+        let (particles, n) = (self.particles, self.particles.len());
+        let n_heated = if self.unbinder.method.is_thermal() { n } else { 0 };
         MemberColumns {
-            position: particles.iter().map(|particle| self.relative_to_peak(particle.position)).collect(),
-            velocity: particles.iter().map(|particle| particle.velocity).collect(),
-            mass: particles.iter().map(|particle| particle.mass).collect(),
-            softening: particles.iter().map(|particle| particle.softening).collect(),
-            particle_type: particles.iter().map(|particle| particle.particle_type as u8).collect(),
-            internal_energy,
-            id: (0..particles.len() as u64).collect(),
+            position: values(&ThreadSlices, n, |i| self.relative_to_peak(particles[i].position)),
+            velocity: values(&ThreadSlices, n, |i| particles[i].velocity),
+            mass: values(&ThreadSlices, n, |i| particles[i].mass),
+            softening: values(&ThreadSlices, n, |i| particles[i].softening),
+            particle_type: values(&ThreadSlices, n, |i| particles[i].particle_type as u8),
+            internal_energy: values(&ThreadSlices, n_heated, |i| particles[i].internal_energy),
+            id: values(&ThreadSlices, n, |i| i as u64),
         }
     }
 

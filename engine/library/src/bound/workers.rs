@@ -13,8 +13,9 @@ use crate::bound::candidates::{ClumpParticle, HaloMember};
 use crate::bound::error::BoundError;
 use crate::bound::request::SpanRules;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
+use crate::chunks::{carve, zeros};
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
-use crate::exchange::grouped;
+use crate::executor::joined;
 use crate::particles::MemberType;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
@@ -54,7 +55,7 @@ impl HaloWork<ClumpParticle> {
         let is_same = |pair: &&[ClumpParticle]| {
             pair[0].name() == pair[1].name() && pair[0].particle_type != MemberType::Other as u32
         };
-        match self.members.windows(2).find(is_same) {
+        match self.members.par_windows(2).find_first(is_same) {
             Some(pair) => Err(BoundError::SharedId { halo: pair[0].halo, id: pair[0].id.cast_signed() }),
             None => Ok(()),
         }
@@ -109,24 +110,40 @@ pub fn to_workers<M: HaloMember>(
     comm: &Comm,
 ) -> Result<(HaloWork<M>, SpanningHaloes<M>), CommError> {
     members.par_sort_unstable_by(M::order);
-    let asked = ask(&members, rows, comm)?;
+    let runs = halo_runs(&members);
+    let asked = ask(&runs, rows, comm)?;
     let (answers, limit) = answer(&asked, &rows.haloes, rules, comm)?;
     let of = |bundle: &Bundle<3>| bundle.records::<OfHalo>(NUMBERS);
     let (spanning, whole): (Vec<OfHalo>, Vec<OfHalo>) =
         answers.iter().flat_map(of).partition(|of| of.number == SPANS);
     let workers: BTreeMap<u64, Rank> = whole.iter().map(|of| (of.halo, Rank(of.number as u32))).collect();
-    let mut staying: BTreeMap<u64, Vec<M>> = BTreeMap::new();
-    for OfHalo { halo, .. } in spanning {
-        let first = members.partition_point(|member| member.halo() < halo);
-        let end = members.partition_point(|member| member.halo() <= halo);
-        staying.insert(halo, members[first..end].to_vec());
-    }
+    let mut staying: BTreeMap<u64, Vec<M>> = spanning.iter().map(|of| (of.halo, Vec::new())).collect();
     // Workers ascend with haloes, so the members of each are adjacent.
-    members.retain(|member| workers.contains_key(&member.halo()));
-    let parts = grouped(&members, |member| (workers[&member.halo()], *member));
-    drop(members);
-    let mut members: Vec<M> = comm.exchange(parts)?.into_iter().flat_map(|(_, part)| part).collect();
-    members.par_sort_unstable_by(M::order);
+    let mut parts: Vec<(Rank, Vec<&[M]>)> = Vec::new();
+    let mut first = 0;
+    for OfHalo { halo, number } in runs {
+        let run = &members[first..first + number as usize];
+        first += run.len();
+        match (workers.get(&halo), parts.last_mut()) {
+            (Some(worker), Some((last, part))) if last == worker => part.push(run),
+            (Some(worker), _) => parts.push((*worker, vec![run])),
+            (None, _) => staying.get_mut(&halo).into_iter().for_each(|to| to.extend_from_slice(run)),
+        }
+    }
+    let members = match &parts[..] {
+        // All are here, and stay.
+        [(_, part)] if comm.n_ranks() == 1 && part.iter().map(|run| run.len()).sum::<usize>() == first => {
+            members
+        }
+        _ => {
+            let parts = parts.into_iter().map(|(to, part)| (to, concat(&part))).collect();
+            let received: Vec<Vec<M>> = comm.exchange(parts)?.into_iter().map(|(_, part)| part).collect();
+            drop(members);
+            let mut members = joined(received);
+            members.par_sort_unstable_by(M::order);
+            members
+        }
+    };
     let mut clumps: Vec<HaloClump> = all_records(&answers, CLUMPS);
     clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
     let haloes = match limit {
@@ -157,15 +174,28 @@ fn spanning_haloes<M>(
     Ok(haloes)
 }
 
+/// The number of members of each halo, which are adjacent.
+fn halo_runs<M: HaloMember>(members: &[M]) -> Vec<OfHalo> {
+    let count = |run: &[M]| OfHalo { halo: run[0].halo(), number: run.len() as u64 };
+    members.par_chunk_by(|a, b| a.halo() == b.halo()).map(count).collect()
+}
+
+/// Runs of members, one after the other; all threads copy.
+fn concat<M: HaloMember>(runs: &[&[M]]) -> Vec<M> {
+    let mut all: Vec<M> = zeros(runs.iter().map(|run| run.len()).sum());
+    let places = carve(&mut all, runs.iter().map(|run| run.len()));
+    places.into_par_iter().zip(runs).for_each(|(place, run)| place.copy_from_slice(run));
+    all
+}
+
 /// Collective: sends the numbers of members on this rank, and their clumps, to the ranks with the rows of
 /// haloes.
-fn ask<M: HaloMember>(members: &[M], rows: &HaloRows, comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
+fn ask(runs: &[OfHalo], rows: &HaloRows, comm: &Comm) -> Result<Vec<Bundle<2>>, CommError> {
     let holders = RowDirectory::new(&rows.haloes, comm)?;
     let mut buffers = SendBuffers::default();
-    for run in members.chunk_by(|a, b| a.halo() == b.halo()) {
-        let count = OfHalo { halo: run[0].halo(), number: run.len() as u64 };
+    for count in runs {
         if let Some(holder) = holders.holder(count.halo) {
-            buffers.put(holder, NUMBERS, &[count]);
+            buffers.put(holder, NUMBERS, &[*count]);
         }
     }
     for clump in rows.clumps.iter().filter(|clump| clump.id != clump.halo) {

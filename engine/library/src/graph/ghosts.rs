@@ -1,9 +1,11 @@
 //! The particles of other ranks near enough to be neighbours of own ones.
 
 use super::particles::{GraphParticle, OwnParticles};
+use crate::chunks::append;
 use crate::exchange::chains::RemoteIndex;
 use crate::exchange::grouped;
 use crate::executor::{Executor, ScratchPool};
+use crate::threads::Threads;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::graph::{GraphPoints, GroupTree, NearestScratch, NearestSearch, PointBox};
@@ -71,10 +73,11 @@ pub fn find(
     let rank = comm.rank().0;
     let points = points_of(&own.particles, own.domain.periodic[0]);
     if comm.n_ranks() == 1 {
-        let particles = own.particles.clone();
+        let mut particles = Vec::new();
+        append(&mut particles, &own.particles);
         return Ok(NearParticles { particles, points, origin: Vec::new(), served: Vec::new(), rank });
     }
-    let tree = GroupTree::new(&points);
+    let tree = GroupTree::new(&points, &Threads);
     let queries = queries(own, &points, &tree, k, comm, executor);
     let asked = comm.exchange(grouped(&queries, |(to, query)| (*to, *query)))?;
     let served: Vec<(Rank, Vec<u32>)> =
@@ -95,7 +98,7 @@ pub fn find(
 }
 
 fn points_of(particles: &[GraphParticle], periodic: bool) -> GraphPoints {
-    GraphPoints::new(particles.iter().map(|particle| particle.position), periodic)
+    GraphPoints::new(particles.len(), |i| particles[i].position, periodic, &Threads)
 }
 
 /// The boxes whose particles this rank asks others for, by rank.

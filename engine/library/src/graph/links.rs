@@ -10,6 +10,7 @@ use super::neighbours::{DenseParticles, NeighbourRun};
 use super::particles::{GraphParticle, OwnParticles};
 use crate::exchange::bundle::SendBuffers;
 use crate::exchange::chains::RemoteIndex;
+use crate::executor::joined;
 use crate::partition::{GhostLink, Ghosts};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
@@ -17,6 +18,7 @@ use inselberg_kernels::graph::Neighbours;
 use inselberg_kernels::ids::TestIdx;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The test particles known on a rank, own ones and ghosts, in their order.
 #[derive(Debug)]
@@ -101,14 +103,19 @@ pub fn find(
     let DenseParticles { rho, runs, field, .. } = dense;
     let threshold = field.threshold(&own.units);
     let is_test = |i: u32| rho[i as usize] > threshold;
-    let test = |i: &u32| (near.particles[*i as usize], rho[*i as usize], near.origin(*i as usize));
-    let mut known: Vec<KnownTest> = runs.iter().flat_map(|run| &run.of).map(test).collect();
+    let test = |i: &u32| KnownTest {
+        particle: near.particles[*i as usize],
+        rho: rho[*i as usize],
+        origin: near.origin(*i as usize),
+    };
+    let of_run = |run: &NeighbourRun| run.of.iter().map(test).collect();
+    let mut known: Vec<KnownTest> = joined(runs.par_iter().map(of_run).collect());
     let CrossLinks { shared, ghosts, remote } = match comm.n_ranks() {
         1 => CrossLinks::default(),
         _ => CrossLinks::exchange(own, near, &rho, links_to_ghosts(near, &runs, k, is_test), comm)?,
     };
     known.extend(ghosts);
-    known.par_sort_by(|a, b| a.0.order(&b.0));
+    known.par_sort_by(|a, b| a.particle.order(&b.particle));
     let places = TestPlaces::new(&known, own.particles.len(), rank);
     let of_shared = |(other, with): (u32, SharedEnds)| GhostLink {
         rank: Rank(other),
@@ -132,14 +139,20 @@ pub fn find(
         k,
         field,
         runs: runs.into_par_iter().map(run).collect(),
-        particles: known.iter().map(|(particle, ..)| *particle).collect(),
-        rho: known.iter().map(|(_, rho, _)| *rho).collect(),
+        particles: known.par_iter().map(|test| test.particle).collect(),
+        rho: known.par_iter().map(|test| test.rho).collect(),
         of_own: places.of_own,
     })
 }
 
 /// A test particle with its density and its place on its owner.
-type KnownTest = (GraphParticle, f64, RemoteIndex);
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct KnownTest {
+    particle: GraphParticle,
+    rho: f64,
+    origin: RemoteIndex,
+}
 
 /// The links from own test particles to ghosts, with the owners of the ghosts, in order.
 fn links_to_ghosts(
@@ -197,7 +210,7 @@ impl CrossLinks {
         for (i, (particle, rho)) in near.particles.iter().zip(rho).enumerate() {
             let origin = near.origin(i);
             if found.has_ghost(origin) {
-                found.ghosts.push((*particle, *rho, origin));
+                found.ghosts.push(KnownTest { particle: *particle, rho: *rho, origin });
             }
         }
         for bundle in buffers.exchange(comm)? {
@@ -206,7 +219,7 @@ impl CrossLinks {
             for of in &linked {
                 let origin = RemoteIndex { rank, index: of.place as u32 };
                 if !found.has_ghost(origin) {
-                    found.ghosts.push((of.particle, of.rho, origin));
+                    found.ghosts.push(KnownTest { particle: of.particle, rho: of.rho, origin });
                 }
             }
             let with = found.shared.entry(rank).or_default();
@@ -248,15 +261,18 @@ struct TestPlaces {
 
 impl TestPlaces {
     fn new(known: &[KnownTest], n_own: usize, rank: u32) -> Self {
-        let mut places = Self { of_own: vec![TestIdx::NONE; n_own], ghosts: Vec::new(), rank };
-        for (i, (_, _, origin)) in known.iter().enumerate() {
-            match origin.rank == rank {
-                true => places.of_own[origin.index as usize] = TestIdx::new(i),
-                false => places.ghosts.push((*origin, TestIdx::new(i))),
-            }
-        }
-        places.ghosts.sort_unstable_by_key(|(origin, _)| *origin);
-        places
+        let unknown = || AtomicU32::new(TestIdx::NONE.0);
+        let of_own: Vec<AtomicU32> = (0..n_own).into_par_iter().map(|_| unknown()).collect();
+        let of_rank = |(_, test): &(usize, &KnownTest)| test.origin.rank == rank;
+        known.par_iter().enumerate().filter(of_rank).for_each(|(i, test)| {
+            of_own[test.origin.index as usize].store(TestIdx::new(i).0, Relaxed);
+        });
+        let others = known.par_iter().enumerate().filter(|test| !of_rank(test));
+        let mut ghosts: Vec<(RemoteIndex, TestIdx)> =
+            others.map(|(i, test)| (test.origin, TestIdx::new(i))).collect();
+        ghosts.par_sort_unstable_by_key(|(origin, _)| *origin);
+        let of_own = of_own.into_par_iter().map(|test| TestIdx(test.into_inner())).collect();
+        Self { of_own, ghosts, rank }
     }
 
     /// The test particle with this origin; [`TestIdx::NONE`] for particles of other ranks that are not known

@@ -3,11 +3,13 @@
 use super::ghosts::{GROUPS_AT_ONCE, NearParticles};
 use super::particles::OwnParticles;
 use super::{GraphDensity, GraphField};
-use crate::chunks::chunks;
+use crate::chunks::{carve, chunks, zeros};
 use crate::error::{ParticleGraphError, RunError};
 use crate::executor::{Executor, ScratchPool};
+use crate::threads::Threads;
 use inselberg_comm::{Comm, Rank};
 use inselberg_kernels::graph::{GroupTree, NearestScratch, NearestSearch, Neighbour, SplineSum};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Values of the field, and the neighbours of the own particles above the threshold.
@@ -30,6 +32,8 @@ pub struct NeighbourRun {
     pub of: Vec<u32>,
     /// The neighbours.
     pub list: Vec<u32>,
+    /// The particles of the groups, own or ghosts.
+    particles: Range<usize>,
     /// Value of each own particle of the groups.
     rho: Vec<(u32, f64)>,
     /// A particle whose neighbours are all at its place.
@@ -62,12 +66,12 @@ pub fn find(
     };
     let mut runs = Vec::new();
     if !own.particles.is_empty() {
-        let tree = GroupTree::new(&near.points);
+        let tree = GroupTree::new(&near.points, &Threads);
         let search = NearestSearch { points: &near.points, tree: &tree, k };
         let scratches = ScratchPool::<NearestScratch>::default();
         let of_run =
             |run: Range<usize>| scratches.with(|scratch| of_groups(near, &search, run, &values, scratch));
-        let size = |run: &Range<usize>| tree.particles(run.end - 1).end - tree.particles(run.start).start;
+        let size = |run: &Range<usize>| particles(&tree, run).len();
         runs = executor.map("neighbours", chunks(tree.n_groups(), GROUPS_AT_ONCE), size, of_run);
     }
     if let Some(crowded) = runs.iter().find_map(|run| run.crowded) {
@@ -76,14 +80,17 @@ pub fn find(
     if let Some(empty) = runs.iter().find_map(|run| run.without_mass) {
         return Err(ParticleGraphError::WithoutMass { id: near.particles[empty as usize].id, k }.into());
     }
-    let mut rho = vec![0.0; near.particles.len()];
-    let mut greatest = 0.0f64;
-    for run in &mut runs {
-        for (i, value) in std::mem::take(&mut run.rho) {
-            rho[i as usize] = value;
-            greatest = greatest.max(value);
-        }
-    }
+    let mut rho: Vec<f64> = zeros(near.particles.len());
+    // The particles of a run are adjacent, and runs follow each other.
+    let places = carve(&mut rho, runs.iter().map(|run| run.particles.len()));
+    let put = |(run, places): (&mut NeighbourRun, &mut [f64])| {
+        let values = std::mem::take(&mut run.rho);
+        values.iter().fold(0.0f64, |most, (i, value)| {
+            places[*i as usize - run.particles.start] = *value;
+            most.max(*value)
+        })
+    };
+    let greatest = runs.par_iter_mut().zip(places).map(put).reduce(|| 0.0, f64::max);
     push(near, &mut rho, comm)?;
     Ok(DenseParticles { rho, runs, field, greatest })
 }
@@ -120,7 +127,7 @@ fn of_groups(
     values: &GraphValues,
     scratch: &mut NearestScratch,
 ) -> NeighbourRun {
-    let mut found = NeighbourRun::default();
+    let mut found = NeighbourRun { particles: particles(search.tree, &groups), ..NeighbourRun::default() };
     for group in groups {
         if !search.tree.particles(group).any(|i| near.own(i).is_some()) {
             continue;
@@ -146,6 +153,11 @@ fn of_groups(
         });
     }
     found
+}
+
+/// The particles of adjacent groups.
+fn particles(tree: &GroupTree, groups: &Range<usize>) -> Range<usize> {
+    tree.particles(groups.start).start..tree.particles(groups.end - 1).end
 }
 
 /// Collective: gives ghosts the values of their owners.

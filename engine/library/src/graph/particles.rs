@@ -105,7 +105,10 @@ impl OwnParticles {
 /// Checks that given densities are positive numbers.
 fn check_given(particles: &[GraphParticle], are_given: bool) -> Result<(), ParticleGraphError> {
     let is_wrong = |p: &&GraphParticle| !(p.given_density.is_finite() && p.given_density > 0.0);
-    match particles.iter().find(is_wrong).filter(|_| are_given) {
+    if !are_given {
+        return Ok(());
+    }
+    match particles.par_iter().find_first(is_wrong) {
         Some(wrong) => Err(ParticleGraphError::BadDensity { id: wrong.id, density: wrong.given_density }),
         None => Ok(()),
     }

@@ -49,8 +49,8 @@ impl<S: Slices> ListedPoints<'_, S> {
         points.gather_slice(members, list, sources, slices)?;
         match (by_tree, slices.number()) {
             (true, 1) => {
-                octree.build(points);
-                tree(Rooted { points, tree: octree }, gravity, walk, potential);
+                octree.build(points, slices);
+                tree(Rooted { points, tree: octree }, gravity, slices, walk, potential);
             }
             (true, _) => *potential = sliced_potential(std::mem::take(points), gravity, slices)?,
             (false, 1) => direct(points, gravity, potential),
@@ -65,7 +65,7 @@ impl<S: Slices> ListedPoints<'_, S> {
     /// Those of the slices.
     pub fn potential_at(
         &self,
-        is_wanted: impl Fn(usize) -> bool,
+        is_wanted: impl Fn(usize) -> bool + Sync,
         scratch: &mut PotentialScratch,
         potential: &mut [f64],
     ) -> Result<(), S::Error> {
@@ -73,8 +73,8 @@ impl<S: Slices> ListedPoints<'_, S> {
         let PotentialScratch { points, octree, walk } = scratch;
         points.gather_slice(members, list, sources, slices)?;
         if slices.number() == 1 {
-            octree.build(points);
-            tree_at(Rooted { points, tree: octree }, is_wanted, gravity, walk, potential);
+            octree.build(points, slices);
+            tree_at(Rooted { points, tree: octree }, is_wanted, gravity, slices, walk, potential);
             return Ok(());
         }
         let all = sliced_potential(std::mem::take(points), gravity, slices)?;

@@ -10,6 +10,7 @@
 //! ```
 
 use super::super::members::KEY_BITS;
+use super::super::slices::Slices;
 use super::points::Points;
 use super::softening::reach_of;
 use bytemuck::{Pod, Zeroable};
@@ -17,6 +18,12 @@ use std::ops::Range;
 
 /// Cubes with at most this number of points are leaves.
 pub(super) const LEAF: usize = 16;
+
+/// Trees of more points are built in parts.
+const MOST_AT_ONCE: usize = 32_768;
+
+/// The least number of parts.
+const PARTS: usize = 64;
 
 /// A run of points and what the walk needs of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -78,27 +85,66 @@ pub struct Octree {
 
 impl Octree {
     /// Builds the tree of at least one point. Time n log n without a sort: points are in the order of keys.
-    pub fn build(&mut self, points: &Points) {
+    pub fn build<S: Slices>(&mut self, points: &Points, slices: &S) {
         let all = 0..points.len() as u32;
-        self.build_below(std::slice::from_ref(&all), points);
+        if points.len() <= MOST_AT_ONCE {
+            return self.build_below(std::slice::from_ref(&all), points);
+        }
+        self.divide(std::slice::from_ref(&all), &points.key, points.len() / PARTS);
+        let ends: Vec<usize> = (0..self.nodes.len()).filter(|at| self.nodes[*at].n_children == 0).collect();
+        let parts = slices.each(ends.len(), |i| {
+            let Node { first, end, .. } = self.nodes[ends[i]];
+            let mut part = Self::default();
+            part.build_below(&[first..end], points);
+            part
+        });
+        self.join(&ends, &parts);
+    }
+
+    /// Puts parts below nodes without children, which are their roots, and sums the nodes above.
+    fn join(&mut self, ends: &[usize], parts: &[Self]) {
+        let n_above = self.nodes.len();
+        let n = n_above + parts.iter().map(|part| part.nodes.len() - 1).sum::<usize>();
+        self.make_room(n_above);
+        self.acceptance.resize(n);
+        for (end, part) in ends.iter().zip(parts) {
+            let below = self.nodes.len();
+            let moved = |node: &Node| Node { child: node.child + below as u32 - 1, ..*node };
+            self.nodes[*end] = moved(&part.nodes[0]);
+            (self.moments[*end], self.bounds[*end]) = (part.moments[0], part.bounds[0]);
+            self.acceptance.copy(*end, &part.acceptance, 0..1);
+            self.nodes.extend(part.nodes[1..].iter().map(moved));
+            self.moments.extend_from_slice(&part.moments[1..]);
+            self.bounds.extend_from_slice(&part.bounds[1..]);
+            self.acceptance.copy(below, &part.acceptance, 1..part.nodes.len());
+        }
+        let is_above = |at: &usize| ends.binary_search(at).is_err();
+        for node in (0..n_above).rev().filter(is_above) {
+            self.sum_children(node);
+        }
     }
 
     /// Builds the trees below nodes with these runs, which come first.
     pub(super) fn build_below(&mut self, runs: &[Range<u32>], points: &Points) {
-        self.divide(runs, &points.key);
+        self.divide(runs, &points.key, LEAF);
         let n = self.nodes.len();
-        self.moments.clear();
-        self.moments.resize(n, Moments::default());
-        self.bounds.clear();
-        self.bounds.resize(n, PointBounds::default());
+        self.make_room(n);
         self.acceptance.resize(n);
         for node in (0..n).rev() {
             self.sum(node, points);
         }
     }
 
-    /// Makes the nodes below some of them.
-    fn divide(&mut self, runs: &[Range<u32>], key: &[u64]) {
+    /// Moments and bounds of the first `n` nodes, all 0.
+    fn make_room(&mut self, n: usize) {
+        self.moments.clear();
+        self.moments.resize(n, Moments::default());
+        self.bounds.clear();
+        self.bounds.resize(n, PointBounds::default());
+    }
+
+    /// Makes the nodes below some of them, until none without children has more than `most` points.
+    fn divide(&mut self, runs: &[Range<u32>], key: &[u64], most: usize) {
         self.nodes.clear();
         let node = |run: &Range<u32>| Node { first: run.start, end: run.end, child: 0, n_children: 0 };
         self.nodes.extend(runs.iter().map(node));
@@ -107,7 +153,7 @@ impl Octree {
             let Node { first, end, .. } = self.nodes[at];
             let run = &key[first as usize..end as usize];
             let differing = run[0] ^ run[run.len() - 1];
-            if run.len() > LEAF && differing != 0 {
+            if run.len() > most && differing != 0 {
                 let child = self.nodes.len() as u32;
                 self.add_children(run, first, differing);
                 let n_children = self.nodes.len() as u32 - child;
@@ -176,6 +222,15 @@ impl Acceptance {
             column.clear();
             column.resize(n + 8, 0.0);
         }
+    }
+
+    /// Copies the values of some nodes, to those from `to` on.
+    fn copy(&mut self, to: usize, from: &Self, nodes: Range<usize>) {
+        let run = to..to + nodes.len();
+        (0..3).for_each(|a| self.centre[a][run.clone()].copy_from_slice(&from.centre[a][nodes.clone()]));
+        self.radius[run.clone()].copy_from_slice(&from.radius[nodes.clone()]);
+        self.octupole[run.clone()].copy_from_slice(&from.octupole[nodes.clone()]);
+        self.reach[run].copy_from_slice(&from.reach[nodes]);
     }
 
     /// The values that decide about one node.
@@ -261,4 +316,61 @@ pub(super) fn offset(x: [f64; 3], from: [f64; 3]) -> [f64; 3] {
 
 pub(super) fn length(d: [f64; 3]) -> f64 {
     (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::slices::Whole;
+    use crate::bound::{HaloMembers, MemberColumns, SourceTypes};
+
+    /// Points of which some share a place, more than a part has.
+    fn points(n: usize) -> Points {
+        let mut state = 1u64;
+        let mut real = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let position: Vec<[f64; 3]> = (0..n)
+            .map(|i| if i % 9 == 0 { [0.25; 3] } else { std::array::from_fn(|_| real() * real() - 0.5) })
+            .collect();
+        let columns = MemberColumns {
+            velocity: vec![[0.0; 3]; n],
+            mass: (0..n).map(|i| 1.0 + (i % 7) as f64).collect(),
+            softening: vec![1e-3; n],
+            particle_type: vec![1; n],
+            internal_energy: Vec::new(),
+            id: (0..n as u64).collect(),
+            position,
+        };
+        let members = HaloMembers::new(columns).expect("members");
+        let mut points = Points::default();
+        points.gather(&members, &members.all(), SourceTypes::ALL);
+        points
+    }
+
+    #[test]
+    fn a_tree_in_parts_is_that_of_all_points() {
+        let points = points(MOST_AT_ONCE + 1000);
+        let (mut whole, mut parts) = (Octree::default(), Octree::default());
+        whole.build_below(std::slice::from_ref(&(0..points.len() as u32)), &points);
+        parts.build(&points, &Whole);
+        assert_eq!(whole.nodes.len(), parts.nodes.len());
+        let values = |tree: &Octree, at: usize| {
+            let of = &tree.acceptance;
+            let centre: [f64; 3] = std::array::from_fn(|a| of.centre[a][at]);
+            (tree.moments[at], tree.bounds[at], centre, of.radius[at], of.octupole[at], of.reach[at])
+        };
+        let (mut open, mut n_met) = (vec![(0, 0)], 0);
+        while let Some((a, b)) = open.pop() {
+            let (left, right) = (whole.nodes[a], parts.nodes[b]);
+            assert_eq!((left.first, left.end, left.n_children), (right.first, right.end, right.n_children));
+            assert_eq!(values(&whole, a), values(&parts, b));
+            open.extend(
+                (0..left.n_children).map(|i| ((left.child + i) as usize, (right.child + i) as usize)),
+            );
+            n_met += 1;
+        }
+        assert_eq!(n_met, whole.nodes.len());
+    }
 }

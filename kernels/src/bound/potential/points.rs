@@ -8,6 +8,7 @@ use super::super::slices::{BlockSums, Slices, Whole};
 use super::super::{Gravity, SourceTypes};
 use super::softening::inverse_reach;
 use bytemuck::{Pod, Zeroable};
+use std::ops::Range;
 
 /// Members as points. Positions are in units of `length`, masses in units of `mass_unit`.
 #[derive(Debug, Clone, Default)]
@@ -53,17 +54,18 @@ impl Points {
             false => 0.0,
         };
         let mut total = BlockSums::new(members.bounds(), [members.bounds().mass]);
-        members.runs(list).for_each(|run| total.add([list[run].iter().map(|i| mass_of(*i)).sum()]));
+        let of_block = |run: Range<usize>| [list[run].iter().map(|i| mass_of(*i)).sum()];
+        total.add_blocks(slices, members.runs(list), of_block);
         self.length = members.scale();
         [self.total] = total.over(slices)?;
         self.mass_unit = power_of_two_above(self.total);
-        fill(&mut self.key, list, |i| members.keys()[i as usize]);
-        let per_length = 1.0 / self.length;
-        fill(&mut self.position, list, |i| columns.position[i as usize].map(|x| x * per_length));
-        let per_mass = 1.0 / self.mass_unit;
-        fill(&mut self.mass, list, |i| (mass_of(i) * per_mass) as f32);
-        let scale = self.length;
-        fill(&mut self.inverse_reach, list, |i| inverse_reach(columns.softening[i as usize], scale));
+        let (per_length, per_mass, scale) = (1.0 / self.length, 1.0 / self.mass_unit, self.length);
+        let n = list.len();
+        slices.fill(&mut self.key, n, |i| members.keys()[list[i] as usize]);
+        slices.fill(&mut self.position, n, |i| columns.position[list[i] as usize].map(|x| x * per_length));
+        slices.fill(&mut self.mass, n, |i| (mass_of(list[i]) * per_mass) as f32);
+        slices
+            .fill(&mut self.inverse_reach, n, |i| inverse_reach(columns.softening[list[i] as usize], scale));
         Ok(())
     }
 
@@ -117,9 +119,4 @@ impl Points {
     pub(super) fn to_potential(&self, gravity: &Gravity) -> f64 {
         -gravity.g * (self.mass_unit / self.length)
     }
-}
-
-fn fill<T>(column: &mut Vec<T>, list: &[u32], value: impl Fn(u32) -> T) {
-    column.clear();
-    column.extend(list.iter().map(|i| value(*i)));
 }

@@ -81,37 +81,45 @@ struct WalkGroup {
     tolerated: f64,
 }
 
-/// The potential of each point from all others.
-pub fn tree(all: Rooted, gravity: &Gravity, scratch: &mut TreeScratch, potential: &mut Vec<f64>) {
+/// The potential of each point from all others, of the tree in one slice.
+pub fn tree<S: Slices>(
+    all: Rooted,
+    gravity: &Gravity,
+    slices: &S,
+    scratch: &mut TreeScratch,
+    potential: &mut Vec<f64>,
+) {
     potential.clear();
     potential.resize(all.points.len(), 0.0);
-    tree_at(all, |_| true, gravity, scratch, potential);
+    tree_at(all, |_| true, gravity, slices, scratch, potential);
 }
 
 /// [`tree`], but only for some points. Other points keep their potential. Groups without such points cost
 /// nothing.
-pub fn tree_at(
+pub fn tree_at<S: Slices>(
     all: Rooted,
-    is_wanted: impl Fn(usize) -> bool,
+    is_wanted: impl Fn(usize) -> bool + Sync,
     gravity: &Gravity,
+    slices: &S,
     scratch: &mut TreeScratch,
     potential: &mut [f64],
 ) {
     let walk = GroupWalk { sources: all, targets: all, is_same: true };
-    walk.change(is_wanted, gravity, scratch, potential, |_, sum| sum);
+    walk.change(is_wanted, gravity, slices, scratch, potential, |_, sum| sum);
 }
 
 /// Subtracts the potential of `sources` from that of `targets`. No source may be a target. Both have the same
 /// units.
-pub fn subtract(
+pub fn subtract<S: Slices>(
     sources: Rooted,
     targets: Rooted,
     gravity: &Gravity,
+    slices: &S,
     scratch: &mut TreeScratch,
     potential: &mut [f64],
 ) {
     let walk = GroupWalk { sources, targets, is_same: false };
-    walk.change(|_| true, gravity, scratch, potential, |before, sum| before - sum);
+    walk.change(|_| true, gravity, slices, scratch, potential, |before, sum| before - sum);
 }
 
 /// The walks of groups of targets over a tree of sources.
@@ -128,25 +136,52 @@ pub(super) struct GroupWalk<'a> {
 impl GroupWalk<'_> {
     /// Changes the potential of the wanted targets: `put` makes the new one from the old one and that of the
     /// sources.
-    fn change(
+    fn change<S: Slices>(
         &self,
-        is_wanted: impl Fn(usize) -> bool,
+        is_wanted: impl Fn(usize) -> bool + Sync,
         gravity: &Gravity,
+        slices: &S,
         scratch: &mut TreeScratch,
         potential: &mut [f64],
         put: impl Fn(f64, f64) -> f64,
     ) {
         let scale = self.sources.points.to_potential(gravity);
-        find_groups(self.targets.tree, 1, &mut scratch.groups, &mut scratch.open);
-        let TreeScratch { lists, open, groups, wanted } = scratch;
-        for node in groups.iter() {
+        let mut groups = std::mem::take(&mut scratch.groups);
+        find_groups(self.targets.tree, 1, &mut groups, &mut scratch.open);
+        if groups.len() <= GROUPS_AT_ONCE {
+            self.visit_all(&groups, &is_wanted, scratch, |i, sum| {
+                potential[i] = put(potential[i], scale * sum)
+            });
+        } else {
+            let tasks: Vec<&[u32]> = groups.chunks(GROUPS_AT_ONCE).collect();
+            let sums = slices.each(tasks.len(), |task| {
+                let mut sums = Vec::new();
+                let mut scratch = TreeScratch::default();
+                self.visit_all(tasks[task], &is_wanted, &mut scratch, |i, sum| sums.push((i as u32, sum)));
+                sums
+            });
+            for (i, sum) in sums.into_iter().flatten().map(|(i, sum)| (i as usize, sum)) {
+                potential[i] = put(potential[i], scale * sum);
+            }
+        }
+        scratch.groups = groups;
+    }
+
+    /// Calls `put` with each wanted point of these groups and its sum of mass over softened distance.
+    fn visit_all(
+        &self,
+        groups: &[u32],
+        is_wanted: impl Fn(usize) -> bool,
+        scratch: &mut TreeScratch,
+        mut put: impl FnMut(usize, f64),
+    ) {
+        let TreeScratch { lists, open, wanted, .. } = scratch;
+        for node in groups {
             let Node { first, end, .. } = self.targets.tree.nodes[*node as usize];
             wanted.clear();
             wanted.extend((first..end).filter(|i| is_wanted(*i as usize)));
             if !wanted.is_empty() {
-                self.visit(*node, wanted, lists, open, |i, sum| {
-                    potential[i] = put(potential[i], scale * sum)
-                });
+                self.visit(*node, wanted, lists, open, &mut put);
             }
         }
     }
@@ -195,18 +230,13 @@ impl GroupWalk<'_> {
     /// The potential of the points of all groups, which are in their order.
     pub fn sums<S: Slices>(&self, groups: &[u32], gravity: &Gravity, slices: &S) -> Vec<f64> {
         let scale = self.sources.points.to_potential(gravity);
-        let chunks: Vec<&[u32]> = groups.chunks(GROUPS_AT_ONCE).collect();
-        let each = |chunk: usize| {
-            let TreeScratch { mut lists, mut open, .. } = TreeScratch::default();
-            let mut potential = Vec::new();
-            for node in chunks[chunk] {
-                let Node { first, end, .. } = self.targets.tree.nodes[*node as usize];
-                let all: Vec<u32> = (first..end).collect();
-                self.visit(*node, &all, &mut lists, &mut open, |_, sum| potential.push(scale * sum));
-            }
+        let tasks: Vec<&[u32]> = groups.chunks(GROUPS_AT_ONCE).collect();
+        let of_task = |task: usize| {
+            let (mut potential, mut scratch) = (Vec::new(), TreeScratch::default());
+            self.visit_all(tasks[task], |_| true, &mut scratch, |_, sum| potential.push(scale * sum));
             potential
         };
-        slices.each(chunks.len(), each).into_iter().flatten().collect()
+        slices.each(tasks.len(), of_task).into_iter().flatten().collect()
     }
 }
 

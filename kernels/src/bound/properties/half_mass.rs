@@ -16,9 +16,7 @@ const N: usize = Component::ALL.len();
 pub fn half_mass_radii<S: Slices>(order: &RadialMembers, slices: &S) -> Result<ByComponent<f64>, S::Error> {
     // Total mass first, so that the search passes the order only once.
     let mut own = BlockSums::new(order.bounds(), [order.bounds().mass; N]);
-    for run in order.runs() {
-        own.add(masses(order, run));
-    }
+    own.add_blocks(slices, order.runs(), |run| masses(order, run));
     let (mut before, all) = own.before_and_all(slices)?;
     let half = all.values().map(|mass| 0.5 * mass);
     let mut found = [None; N];

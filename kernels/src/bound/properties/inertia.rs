@@ -204,17 +204,17 @@ impl<'a, S: Slices> Offsets<'a, S> {
         };
         let most = [number, mass, second, second, second, second, second, second];
         let mut sums = BlockSums::new(self.bounds, most);
-        let mut first = 0;
-        for end in &self.blocks {
-            sums.add(wide(
+        let starts = std::iter::once(&0).chain(&self.blocks);
+        let runs = starts.zip(&self.blocks).map(|(first, end)| *first..*end);
+        sums.add_blocks(self.slices, runs, |run| {
+            wide(
                 #[inline(always)]
                 || match weight {
-                    Weight::Plain => self.sums::<false>(ellipsoid, first..*end),
-                    Weight::Reduced => self.sums::<true>(ellipsoid, first..*end),
+                    Weight::Plain => self.sums::<false>(ellipsoid, run),
+                    Weight::Reduced => self.sums::<true>(ellipsoid, run),
                 },
-            ));
-            first = *end;
-        }
+            )
+        });
         let [number, mass, second @ ..] = sums.over(self.slices)?;
         Ok((number as u64 >= FEWEST && mass > 0.0).then(|| second.map(|sum: f64| sum / mass)))
     }

@@ -11,6 +11,7 @@ use super::super::members::HaloMembers;
 use super::super::radial::distance;
 use super::super::slices::{BlockSums, Slices, Whole};
 use super::sums::{cross, dot, minus};
+use std::ops::Range;
 
 /// Mass and angular momentum inside a radius.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -56,7 +57,7 @@ impl SpinSphere {
         let speed = bounds.speed + self.velocity.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let most = bounds.mass * (8.0 * bounds.reach * speed);
         let mut sums = BlockSums::new(bounds, [bounds.mass, most, most, most]);
-        for run in members.runs(list) {
+        let of_block = |run: Range<usize>| {
             let mut block = [0.0; 4];
             for member in list[run].iter().map(|member| *member as usize) {
                 if distance(columns.position[member], self.centre) <= self.radius {
@@ -66,8 +67,9 @@ impl SpinSphere {
                     (0..3).for_each(|a| block[1 + a] += columns.mass[member] * spin[a]);
                 }
             }
-            sums.add(block);
-        }
+            block
+        };
+        sums.add_blocks(slices, members.runs(list), of_block);
         let [mass, angular_momentum @ ..] = sums.over(slices)?;
         Ok(RotatingMass { mass, angular_momentum })
     }

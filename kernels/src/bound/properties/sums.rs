@@ -14,6 +14,8 @@ use super::super::members::{HaloMembers, N_TYPES};
 use super::super::slices::{BlockSums, HaloBounds, Slices, greatest};
 use super::super::unbind::BoundMembers;
 use super::{ByComponent, Component};
+use crate::loops::most_of;
+use std::ops::Range;
 
 /// Sums by type about a member.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,13 +135,17 @@ impl MotionSums {
         let (columns, bounds) = (members.columns(), members.bounds());
         let mut sums = [BlockSums::new(bounds, TypeSums::most(bounds)); N_TYPES];
         let mut number = [0u64; N_TYPES];
-        for run in members.runs(list) {
+        let runs: Vec<Range<usize>> = members.runs(list).collect();
+        let of_block = |i: usize| {
             let mut types = [TypeSums::default(); N_TYPES];
-            for member in list[run].iter().map(|member| *member as usize) {
+            for member in list[runs[i].clone()].iter().map(|member| *member as usize) {
                 let d = minus(columns.position[member], centre);
                 let u = minus(columns.velocity[member], velocity);
                 types[usize::from(columns.particle_type[member])].add(columns.mass[member], d, u);
             }
+            types
+        };
+        for types in slices.each(runs.len(), of_block) {
             for (t, block) in types.iter().enumerate().filter(|(_, block)| block.number > 0) {
                 number[t] += block.number;
                 sums[t].add(block.reals());
@@ -223,16 +229,15 @@ pub(super) fn thermal_energy<S: Slices>(
         let is_gas = Component::Gas.holds(columns.particle_type[member as usize]);
         columns.internal_energy.get(member as usize).filter(|_| is_gas).copied().unwrap_or(0.0)
     };
-    let hottest = bound.member.iter().fold(0.0f64, |most, member| most.max(internal_energy(*member).abs()));
+    let hottest = most_of(slices, bound.len(), |at| internal_energy(bound.member[at]).abs());
     let [hottest] = greatest(slices, [hottest])?;
     if hottest == 0.0 {
         return Ok(0.0);
     }
     let mut sums = BlockSums::new(bounds, [bounds.mass * hottest]);
-    for run in members.runs(&bound.member) {
-        let term = |member: u32| columns.mass[member as usize] * internal_energy(member);
-        sums.add([run.map(|place| term(bound.member[place])).sum()]);
-    }
+    let term = |member: u32| columns.mass[member as usize] * internal_energy(member);
+    let of_block = |run: Range<usize>| [run.map(|place| term(bound.member[place])).sum()];
+    sums.add_blocks(slices, members.runs(&bound.member), of_block);
     Ok(sums.over(slices)?[0])
 }
 
@@ -243,12 +248,11 @@ pub(super) fn potential_energy<S: Slices>(
     slices: &S,
 ) -> Result<f64, S::Error> {
     let (mass, bounds) = (&members.columns().mass, members.bounds());
-    let [deepest] = greatest(slices, [bound.potential.iter().fold(0.0f64, |most, phi| most.max(phi.abs()))])?;
+    let deepest = most_of(slices, bound.len(), |at| bound.potential[at].abs());
+    let [deepest] = greatest(slices, [deepest])?;
     let mut sums = BlockSums::new(bounds, [bounds.mass * deepest]);
-    for run in members.runs(&bound.member) {
-        let terms = run.map(|place| mass[bound.member[place] as usize] * bound.potential[place]);
-        sums.add([terms.sum()]);
-    }
+    let term = |place: usize| mass[bound.member[place] as usize] * bound.potential[place];
+    sums.add_blocks(slices, members.runs(&bound.member), |run| [run.map(term).sum()]);
     Ok(0.5 * sums.over(slices)?[0])
 }
 

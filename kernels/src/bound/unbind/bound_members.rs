@@ -2,8 +2,10 @@
 
 use super::super::members::HaloMembers;
 use super::super::slices::{BlockSums, Slices, ordered_bits};
+use crate::loops::{chosen, values};
 use bytemuck::{Pod, Zeroable};
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// The bound members of a clump, by rising number. Columns have one entry each.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,10 +42,11 @@ impl BoundMembers {
         self.member.is_empty()
     }
 
-    /// The places of the bound members, the most bound first; equals by identifier. Costs a sort.
-    pub fn ranked(&self, members: &HaloMembers) -> Vec<u32> {
+    /// The places of the bound members of this slice, the most bound first; equals by identifier. Costs a
+    /// sort.
+    pub fn ranked<S: Slices>(&self, members: &HaloMembers, slices: &S) -> Vec<u32> {
         let mut places: Vec<u32> = (0..self.len() as u32).collect();
-        places.sort_unstable_by(|a, b| self.compare(members, *a, *b));
+        slices.sort(&mut places, |a, b| self.compare(members, *a, *b));
         places
     }
 
@@ -65,9 +68,8 @@ impl BoundMembers {
     pub fn mass<S: Slices>(&self, members: &HaloMembers, slices: &S) -> Result<f64, S::Error> {
         let mass = &members.columns().mass;
         let mut sums = BlockSums::new(members.bounds(), [members.bounds().mass]);
-        for run in members.runs(&self.member) {
-            sums.add([self.member[run].iter().map(|member| mass[*member as usize]).sum()]);
-        }
+        let of_block = |run: Range<usize>| [self.member[run].iter().map(|i| mass[*i as usize]).sum()];
+        sums.add_blocks(slices, members.runs(&self.member), of_block);
         Ok(sums.over(slices)?[0])
     }
 
@@ -95,21 +97,21 @@ impl BoundMembers {
     }
 
     /// Keeps the members whose places a closure accepts. Returns the others.
-    pub(super) fn retain(&mut self, keep: impl Fn(usize) -> bool) -> Vec<u32> {
-        let (mut kept, mut removed) = (0, Vec::new());
-        for place in 0..self.len() {
-            if keep(place) {
-                self.member[kept] = self.member[place];
-                self.energy[kept] = self.energy[place];
-                self.potential[kept] = self.potential[place];
-                kept += 1;
-            } else {
-                removed.push(self.member[place]);
-            }
+    pub(super) fn retain<S: Slices>(&mut self, slices: &S, keep: impl Fn(usize) -> bool + Sync) -> Vec<u32> {
+        let is_kept = values(slices, self.len(), keep);
+        let removed = chosen(slices, self.len(), |place| !is_kept[place]);
+        if removed.is_empty() {
+            return removed;
         }
-        self.member.truncate(kept);
-        self.energy.truncate(kept);
-        self.potential.truncate(kept);
+        let kept = chosen(slices, self.len(), |place| is_kept[place]);
+        let at = |i: usize| kept[i] as usize;
+        let Self { member, energy, potential } = std::mem::take(self);
+        let removed = values(slices, removed.len(), |i| member[removed[i] as usize]);
+        *self = Self {
+            member: values(slices, kept.len(), |i| member[at(i)]),
+            energy: values(slices, kept.len(), |i| energy[at(i)]),
+            potential: values(slices, kept.len(), |i| potential[at(i)]),
+        };
         removed
     }
 }

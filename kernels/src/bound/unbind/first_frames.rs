@@ -21,6 +21,7 @@
 use super::super::slices::{BlockSums, Slices, smallest_of};
 use super::ClumpTask;
 use super::rest_frame::{ListedMembers, RestFrame};
+use std::ops::Range;
 
 /// Fewest members of a core.
 const FEWEST: u64 = 20;
@@ -137,16 +138,17 @@ impl Cores {
 fn masses_of<S: Slices>(
     of: &ClumpTask<S>,
     frames: &[RestFrame],
-    is_chosen: impl Fn(&RestFrame, usize) -> bool,
+    is_chosen: impl Fn(&RestFrame, usize) -> bool + Sync,
 ) -> Result<Vec<f64>, S::Error> {
     let ListedMembers { members, list, slices } = of.listed();
     let mass = &members.columns().mass;
     let own = |frame: &RestFrame| {
         let mut sums = BlockSums::new(members.bounds(), [members.bounds().mass]);
-        for run in members.runs(list) {
+        let of_block = |run: Range<usize>| {
             let chosen = run.filter(|place| is_chosen(frame, *place));
-            sums.add([chosen.map(|place| mass[list[place] as usize]).sum()]);
-        }
+            [chosen.map(|place| mass[list[place] as usize]).sum()]
+        };
+        sums.add_blocks(slices, members.runs(list), of_block);
         sums
     };
     let own: Vec<BlockSums<1>> = frames.iter().map(own).collect();

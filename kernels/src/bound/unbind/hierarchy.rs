@@ -21,11 +21,11 @@
 //!                    \ 3                                  \ 3
 //! ```
 
-use super::super::Gravity;
 use super::super::members::HaloMembers;
-use super::super::slices::{Slices, Whole};
+use super::super::slices::Slices;
 use super::clump_members::ClumpMember;
-use super::{BoundMembers, Candidates, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind_slices};
+use super::{BoundMembers, Candidates, UnbindCall, UnbindScratch, Unbinding, unbind_slices};
+use std::convert::Infallible;
 use std::fmt;
 
 /// In [`ClumpTree::clump_of`]: a member of no clump.
@@ -201,26 +201,18 @@ pub fn heaviest(mass: &[f64]) -> Option<u32> {
 }
 
 /// Unbinds all clumps of a halo, the deepest first. Every member ends in one clump or among the unbound.
-pub fn unbind_hierarchy(
+pub fn unbind_hierarchy<S: Slices<Error = Infallible>>(
     members: &HaloMembers,
     tree: &ClumpTree,
-    gravity: &Gravity,
-    rules: &UnbindRules,
+    call: &UnbindCall<S>,
     scratch: &mut UnbindScratch,
 ) -> Result<BoundHierarchy, ClumpTreeError> {
-    let call = UnbindCall { gravity, rules, slices: &Whole };
     unbind_clumps(members, tree, |clump, list| {
         let (peak, is_within) = (tree.centre[clump], tree.parent[clump].is_some());
         let clump = ListedClump { list, whole: tree.whole, peak, is_within };
-        let Ok(found) = unbind_candidates(members, &clump, &call, scratch);
+        let Ok(found) = unbind_candidates(members, &clump, call, scratch);
         found
     })
-}
-
-/// The mass of the bound members of only this clump.
-fn exclusive_mass(members: &HaloMembers, clump: &Unbinding) -> f64 {
-    let Ok(mass) = clump.bound.mass(members, &Whole);
-    mass
 }
 
 /// The members of a clump that may be bound to it.
@@ -282,15 +274,24 @@ pub(super) fn unbind_clumps(
 
 impl BoundHierarchy {
     /// The bound mass of each clump alone.
-    pub fn masses(&self, members: &HaloMembers) -> Vec<f64> {
-        self.clumps.iter().map(|clump| exclusive_mass(members, clump)).collect()
+    pub fn masses<S: Slices<Error = Infallible>>(&self, members: &HaloMembers, slices: &S) -> Vec<f64> {
+        let mass = |clump: &Unbinding| {
+            let Ok(mass) = clump.bound.mass(members, slices);
+            mass
+        };
+        self.clumps.iter().map(mass).collect()
     }
 
     /// The heaviest clump, if it lies within another one and there are unbound members, which then become its
     /// candidates.
-    pub fn heir(&self, members: &HaloMembers, tree: &ClumpTree) -> Option<u32> {
+    pub fn heir<S: Slices<Error = Infallible>>(
+        &self,
+        members: &HaloMembers,
+        tree: &ClumpTree,
+        slices: &S,
+    ) -> Option<u32> {
         let is_heir = |heavy: &u32| tree.parent[*heavy as usize].is_some() && !self.unbound.is_empty();
-        heaviest(&self.masses(members)).filter(is_heir)
+        heaviest(&self.masses(members, slices)).filter(is_heir)
     }
 
     /// Unbinds a clump again, now as the main clump, with the unbound members as further candidates.
@@ -319,13 +320,14 @@ impl BoundHierarchy {
 
     /// The inclusive masses of all clumps in a tree with these parents, from sums over the bound members of
     /// each clump.
-    pub fn inclusive(
+    pub fn inclusive<S: Slices<Error = Infallible>>(
         &self,
         members: &HaloMembers,
         parent: &[Option<u32>],
+        slices: &S,
     ) -> Result<Vec<InclusiveMass>, ClumpTreeError> {
         let own = |(clump, mass): (&Unbinding, f64)| InclusiveMass { mass, number: clump.bound.len() as u64 };
-        InclusiveMass::over(self.clumps.iter().zip(self.masses(members)).map(own).collect(), parent)
+        InclusiveMass::over(self.clumps.iter().zip(self.masses(members, slices)).map(own).collect(), parent)
     }
 }
 

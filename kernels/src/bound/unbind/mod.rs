@@ -47,6 +47,7 @@ use super::potential::points::Points;
 use super::radial::distance;
 use super::slices::{Slices, Whole, smallest_of, total};
 use super::{Gravity, SourceTypes};
+use crate::loops::values;
 use passes::Passes;
 use rest_frame::{ListedMembers, RestFrame};
 use trials::Trials;
@@ -253,7 +254,8 @@ impl<S: Slices> ClumpTask<'_, S> {
     /// The distance of each candidate from the peak.
     fn distances_from_peak(&self) -> Vec<f64> {
         let (position, peak) = (&self.members.columns().position, self.candidates.peak);
-        self.candidates.list.iter().map(|member| distance(position[*member as usize], peak)).collect()
+        let list = self.candidates.list;
+        values(self.call.slices, list.len(), |at| distance(position[list[at] as usize], peak))
     }
 
     /// The sphere in which the centre of the bound members must lie.

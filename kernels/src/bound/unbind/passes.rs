@@ -27,6 +27,7 @@ use super::super::slices::{Slices, ordered_bits, smallest_key, total};
 use super::first_frames::{FirstFrame, core_of};
 use super::rest_frame::{ListedMembers, RestFrame};
 use super::{BoundMembers, ClumpTask, PotentialMethod, UnbindCall, UnbindReport, UnbindScratch, Unbinding};
+use crate::loops::{chosen, values};
 
 /// The potential is recomputed once one in this number of the members, or of the mass, has left.
 const ANEW: u64 = 5;
@@ -95,13 +96,13 @@ impl<'a, S: Slices> Passes<'a, S> {
     ) -> Result<Option<Self>, S::Error> {
         let (list, slices) = (task.candidates.list, task.call.slices);
         let mut bound = halo.clone();
-        let elsewhere = bound.retain(|place| list.binary_search(&halo.member[place]).is_ok());
+        let elsewhere = bound.retain(slices, |place| list.binary_search(&halo.member[place]).is_ok());
         let numbers = slices.add(&[bound.len() as u64, elsewhere.len() as u64])?;
         if (numbers[0] as f64) < NEARLY_ALL * task.number as f64 {
             return Ok(None);
         }
-        let is_outside = |member: &&u32| bound.member.binary_search(member).is_err();
-        let unbound = list.iter().filter(is_outside).copied().collect();
+        let outside = chosen(slices, list.len(), |at| bound.member.binary_search(&list[at]).is_err());
+        let unbound = outside.into_iter().map(|at| list[at as usize]).collect();
         let (number, n_bound) = (numbers[0], numbers[0]);
         let mut passes = Self { bound, unbound, number, n_bound, ..Self::new(task) };
         if numbers[1] > 0 || !passes.has_tree() {
@@ -124,7 +125,8 @@ impl<'a, S: Slices> Passes<'a, S> {
             self.set_energies(&frame);
             let (leaving, n_removed) = self.leaving(is_core)?;
             is_core = false;
-            let mut removed = self.bound.retain(|place| !leaving[place]);
+            let slices = self.task.call.slices;
+            let mut removed = self.bound.retain(slices, |place| !leaving[place]);
             self.unbound.extend_from_slice(&removed);
             counted.append(&mut removed);
             (n_counted, self.number) = (n_counted + n_removed, self.number - n_removed);
@@ -269,8 +271,8 @@ impl<'a, S: Slices> Passes<'a, S> {
     /// The potential of all remaining members, from scratch, at the members that may turn out to be unbound.
     fn confirm(&mut self, scratch: &mut UnbindScratch) -> Result<(), S::Error> {
         let BoundMembers { energy, potential, .. } = &self.bound;
-        let is_near_0: Vec<bool> =
-            energy.iter().zip(potential).map(|(energy, phi)| energy.abs() <= DOUBT * phi.abs()).collect();
+        let slices = self.task.call.slices;
+        let is_near_0 = values(slices, energy.len(), |at| energy[at].abs() <= DOUBT * potential[at].abs());
         let mut potential = std::mem::take(&mut self.bound.potential);
         self.points().potential_at(|place| is_near_0[place], &mut scratch.listed, &mut potential)?;
         self.bound.potential = potential;
@@ -302,10 +304,10 @@ impl<'a, S: Slices> Passes<'a, S> {
         }
         let potential = &mut self.bound.potential;
         if slices.number() == 1 {
-            octree.build(points);
-            other_tree.build(other_points);
+            octree.build(points, slices);
+            other_tree.build(other_points, slices);
             let sources = Rooted { points: other_points, tree: other_tree };
-            subtract(sources, Rooted { points, tree: octree }, gravity, walk, potential);
+            subtract(sources, Rooted { points, tree: octree }, gravity, slices, walk, potential);
         } else {
             let (sources, targets) = (std::mem::take(other_points), std::mem::take(points));
             let lost = sliced_potential_of(sources, targets, gravity, slices)?;
@@ -317,8 +319,8 @@ impl<'a, S: Slices> Passes<'a, S> {
 
     fn set_energies(&mut self, frame: &RestFrame) {
         let BoundMembers { member, energy, potential } = &mut self.bound;
-        let each = energy.iter_mut().zip(member).zip(potential);
-        each.for_each(|((energy, member), phi)| *energy = self.task.heat(frame, *member) + *phi);
+        let (task, n) = (self.task, member.len());
+        task.call.slices.fill(energy, n, |at| task.heat(frame, member[at]) + potential[at]);
     }
 
     /// The members that leave, and their number in all slices: those with energy 0 or more, at most a quarter
@@ -327,9 +329,8 @@ impl<'a, S: Slices> Passes<'a, S> {
     fn leaving(&mut self, is_core: bool) -> Result<(Vec<bool>, u64), S::Error> {
         let slices = self.task.call.slices;
         let BoundMembers { energy, potential, .. } = &self.bound;
-        let mut leaving: Vec<bool> = energy.iter().map(|energy| *energy >= 0.0).collect();
-        let mut places: Vec<u32> =
-            (0..energy.len() as u32).filter(|place| leaving[*place as usize]).collect();
+        let mut leaving = values(slices, energy.len(), |at| energy[at] >= 0.0);
+        let mut places = chosen(slices, energy.len(), |at| leaving[at]);
         let is_stranger = |place: &&u32| energy[**place as usize] >= -potential[**place as usize];
         let n_strangers = if is_core { places.iter().filter(is_stranger).count() } else { 0 };
         let numbers = match slices.number() {

@@ -20,15 +20,15 @@
 //! RAMSES's two known defects are avoided: the caller passes the distance of the nearest border, and no
 //! merger tree is needed.
 
-use super::super::Gravity;
 use super::super::members::HaloMembers;
 use super::super::potential::ramses::BinnedPotential;
 use super::super::radial::distance;
-use super::super::slices::{Slices, Whole, total};
+use super::super::slices::{Slices, total};
 use super::clump_members::ClumpMember;
 use super::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError, UnboundClump, unbind_clumps};
 use super::rest_frame::{ListedMembers, RestFrame};
 use super::{BoundMembers, UnbindCall, UnbindReport, Unbinding};
+use std::convert::Infallible;
 
 /// The parameters of RAMSES's unbinding.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,22 +76,20 @@ struct LastPass {
 }
 
 /// Unbinds all clumps of a halo by RAMSES's rules. `border` has one entry per clump.
-pub fn unbind_ramses(
+pub fn unbind_ramses<S: Slices<Error = Infallible>>(
     members: &HaloMembers,
     tree: &ClumpTree,
     border: &[Option<f64>],
-    gravity: &Gravity,
-    rules: &RamsesUnbindRules,
+    call: &UnbindCall<S, RamsesUnbindRules>,
 ) -> Result<BoundHierarchy, ClumpTreeError> {
     if border.len() != tree.parent.len() {
         let (found, expected) = (border.len(), tree.parent.len());
         return Err(ClumpTreeError::Length { column: "border", found, expected });
     }
-    let call = UnbindCall { gravity, rules, slices: &Whole };
     unbind_clumps(members, tree, |clump, list| {
         let (centre, border) = (tree.centre[clump], border[clump]);
         let peak = RamsesPeak { centre, border, is_main: tree.parent[clump].is_none() };
-        let Ok(found) = unbind_ramses_slices(members, list, &peak, &call);
+        let Ok(found) = unbind_ramses_slices(members, list, &peak, call);
         found
     })
 }

@@ -14,6 +14,7 @@ use super::super::slices::{Slices, greatest, total};
 use super::passes::{DOUBT, Passes};
 use super::rest_frame::RestFrame;
 use super::{PotentialMethod, UnbindCall, UnbindScratch};
+use crate::loops::{chosen, most_of};
 
 /// Clearly bound: the kinetic energy is below this part of the energy that binds a candidate. It is a little
 /// more than a half, because potentials have errors.
@@ -70,8 +71,10 @@ impl<S: Slices> Passes<'_, S> {
         let list = self.task.candidates.list;
         let depth = |member: u32| -of_all[list.binary_search(&member).expect("a candidate")];
         let most = PLAINLY * (1.0 + 2.0 * DOUBT);
-        let may_be = |member: &&u32| self.task.heat(frame, **member) < most * depth(**member);
-        self.unbound.iter().filter(may_be).copied().collect()
+        let unbound = &self.unbound;
+        let may_be = |at: usize| self.task.heat(frame, unbound[at]) < most * depth(unbound[at]);
+        let places = chosen(self.task.call.slices, unbound.len(), may_be);
+        places.into_iter().map(|at| unbound[at as usize]).collect()
     }
 
     /// Selects from candidates outside those whose kinetic energy in this frame is below a part of the energy
@@ -86,10 +89,12 @@ impl<S: Slices> Passes<'_, S> {
         let UnbindCall { gravity, rules, slices } = *self.task.call;
         // No potential outside is much deeper than the deepest one inside, which excludes only the member
         // itself.
-        let deepest = self.bound.potential.iter().fold(0.0f64, |most, phi| most.max(-phi));
+        let potential = &self.bound.potential;
+        let deepest = most_of(slices, potential.len(), |at| -potential[at]);
         let [deepest] = greatest(slices, [deepest])?;
-        let is_slow = |member: &&u32| self.task.heat(frame, **member) < 2.0 * part * deepest;
-        let mut slow: Vec<u32> = outside.iter().filter(is_slow).copied().collect();
+        let is_slow = |at: usize| self.task.heat(frame, outside[at]) < 2.0 * part * deepest;
+        let slow = chosen(slices, outside.len(), is_slow);
+        let mut slow: Vec<u32> = slow.into_iter().map(|at| outside[at as usize]).collect();
         if total(slices, slow.len())? == 0 {
             return Ok(Vec::new());
         }
@@ -100,11 +105,11 @@ impl<S: Slices> Passes<'_, S> {
         points.gather_slice(members, &self.bound.member, rules.sources, slices)?;
         other_points.gather_slice(members, &slow, rules.sources, slices)?;
         let depth: Vec<f64> = if slices.number() == 1 {
-            octree.build(points);
-            other_tree.build(other_points);
+            octree.build(points, slices);
+            other_tree.build(other_points, slices);
             let mut depth = vec![0.0; slow.len()];
             let targets = Rooted { points: other_points, tree: other_tree };
-            subtract(Rooted { points, tree: octree }, targets, gravity, walk, &mut depth);
+            subtract(Rooted { points, tree: octree }, targets, gravity, slices, walk, &mut depth);
             depth
         } else {
             let (sources, targets) = (std::mem::take(points), std::mem::take(other_points));

@@ -2,6 +2,7 @@
 
 use super::super::members::HaloMembers;
 use super::super::slices::{BlockSums, Slices, smallest_of};
+use std::ops::Range;
 
 /// A frame of rest.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,7 +57,7 @@ impl RestFrame {
     /// 0, the weights are equal.
     pub fn mean<S: Slices>(
         of: &ListedMembers<S>,
-        is_chosen: impl Fn(usize) -> bool,
+        is_chosen: impl Fn(usize) -> bool + Sync,
     ) -> Result<Self, S::Error> {
         let sums = MeanSums::over_all(&[of.by_mass(&is_chosen)], of.slices)?;
         match sums[0][0] > 0.0 {
@@ -68,7 +69,7 @@ impl RestFrame {
     /// The mean with equal weights.
     fn of_equals<S: Slices>(
         of: &ListedMembers<S>,
-        is_chosen: impl Fn(usize) -> bool,
+        is_chosen: impl Fn(usize) -> bool + Sync,
     ) -> Result<Self, S::Error> {
         let sums = MeanSums::over_all(&[of.weighted(1.0, |_| 1.0, is_chosen)], of.slices)?;
         Ok(Self::of_sums(&sums[0]))
@@ -96,7 +97,7 @@ impl RestFrame {
 
 impl<S: Slices> ListedMembers<'_, S> {
     /// The sums of this slice with masses as weights.
-    fn by_mass(&self, is_chosen: impl Fn(usize) -> bool) -> MeanSums {
+    fn by_mass(&self, is_chosen: impl Fn(usize) -> bool + Sync) -> MeanSums {
         let mass = &self.members.columns().mass;
         self.weighted(self.members.bounds().mass, |member| mass[member], is_chosen)
     }
@@ -105,13 +106,13 @@ impl<S: Slices> ListedMembers<'_, S> {
     fn weighted(
         &self,
         most: f64,
-        weight: impl Fn(usize) -> f64,
-        is_chosen: impl Fn(usize) -> bool,
+        weight: impl Fn(usize) -> f64 + Sync,
+        is_chosen: impl Fn(usize) -> bool + Sync,
     ) -> MeanSums {
         let (columns, bounds) = (self.members.columns(), self.members.bounds());
         let (x, v) = (most * bounds.reach, most * bounds.speed);
         let mut sums = BlockSums::new(bounds, [most, x, x, x, v, v, v]);
-        for run in self.members.runs(self.list) {
+        let of_block = |run: Range<usize>| {
             let mut block = [0.0; 7];
             for place in run {
                 let member = self.list[place] as usize;
@@ -123,8 +124,9 @@ impl<S: Slices> ListedMembers<'_, S> {
                 (0..3).for_each(|a| block[1 + a] += w * x[a]);
                 (0..3).for_each(|a| block[4 + a] += w * v[a]);
             }
-            sums.add(block);
-        }
+            block
+        };
+        sums.add_blocks(self.slices, self.members.runs(self.list), of_block);
         sums
     }
 }

@@ -4,15 +4,16 @@
 use super::members::{SlicedHalo, SlicedMember, columns};
 use super::{ClumpPiece, SpanningClumps, SpanningRow};
 use crate::bound::rank_slices::RankSlices;
+use crate::bound::thread_slices::ThreadSlices;
 use crate::bound::unbind::BoundParticle;
 use crate::bound::workers::even_workers;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::CommError;
-use inselberg_kernels::bound::slices::{SlicePart, Slices, Whole};
+use inselberg_kernels::bound::slices::{SlicePart, Slices};
 use inselberg_kernels::bound::unbind::UnbindScratch;
 use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
 use inselberg_kernels::bound::unbind::hierarchy::UnboundClump;
-use inselberg_kernels::bound::{HaloMembers, properties::bound_properties};
+use inselberg_kernels::bound::{HaloMembers, properties::bound_properties_of_slices};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -106,9 +107,11 @@ impl SpanningClumps<'_> {
         let members = HaloMembers::of_slice(columns, *halo.members.bounds(), starts);
         let listed: Vec<ClumpMember> =
             (0..).zip(list).map(|(i, (_, sent))| sent.listed.renumbered(i)).collect();
-        let Ok(UnboundClump { found, handed }) = self.unbind_clump(clump, &members, &listed, &Whole, scratch);
-        let properties = bound_properties(&members, &found.bound, &self.unbinder.gravity);
-        let Ok(mass) = found.bound.mass(&members, &Whole);
+        let Ok(UnboundClump { found, handed }) =
+            self.unbind_clump(clump, &members, &listed, &ThreadSlices, scratch);
+        let Ok(properties) =
+            bound_properties_of_slices(&members, &found.bound, &self.unbinder.gravity, &ThreadSlices);
+        let Ok(mass) = found.bound.mass(&members, &ThreadSlices);
         let particle = |place: &u32| {
             let at = *place as usize;
             let member = &list[found.bound.member[at] as usize].1.member;
@@ -120,7 +123,8 @@ impl SpanningClumps<'_> {
                 potential: found.bound.potential[at],
             }
         };
-        let particles: Vec<BoundParticle> = found.bound.ranked(&members).iter().map(particle).collect();
+        let particles: Vec<BoundParticle> =
+            found.bound.ranked(&members, &ThreadSlices).iter().map(particle).collect();
         let deepest = found.bound.deepest(&members).map(|place| {
             let member = &list[found.bound.member[place] as usize].1.member;
             (member.id, member.particle_type as u8)

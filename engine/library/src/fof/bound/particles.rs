@@ -3,6 +3,7 @@
 use super::SearchedInput;
 use super::space;
 use crate::bound::{CandidateParticles, ClumpParticle, PointMass};
+use crate::chunks::{append, found};
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::GroupIds;
 use crate::particles::check::{self, FINITE, MASSES};
@@ -47,9 +48,9 @@ pub fn read(
         let columns = columns(of, &rows, observer)?;
         bounds = bounds.join(Bounds::from_positions(&columns.position));
         let block = ParticleRows { columns: &columns, rows: &rows, of };
-        candidates.in_haloes.par_extend(block.in_groups(&of.found.group_of));
+        append(&mut candidates.in_haloes, &block.in_groups(&of.found.group_of));
         if with_all {
-            candidates.all.par_extend(block.points());
+            append(&mut candidates.all, &block.points());
         }
     }
     let space = match of.rules.sides {
@@ -125,12 +126,8 @@ impl ParticleRows<'_> {
         self.columns.mass.as_ref().expect("masses are read")[i]
     }
 
-    fn all(&self) -> impl ParallelIterator<Item = usize> {
-        (0..self.columns.position.len()).into_par_iter()
-    }
-
     /// Those in a group; none where nothing is unbound.
-    fn in_groups(&self, group_of: &GroupIds) -> impl ParallelIterator<Item = ClumpParticle> {
+    fn in_groups(&self, group_of: &GroupIds) -> Vec<ClumpParticle> {
         let softening =
             self.of.request.params.softening_of(self.of.input.about(), self.of.rules.linking_length);
         let particle = move |i: usize| {
@@ -149,18 +146,20 @@ impl ParticleRows<'_> {
                 particle_type: kind.into(),
             })
         };
-        self.all().filter_map(particle)
+        found(self.columns.position.len(), particle)
     }
 
     /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds; clouds of
     /// sinks may have a mass of 0.
-    fn points(&self) -> impl ParallelIterator<Item = PointMass> {
-        let has_mass = |i: &usize| usize::from(self.kind(*i)) < N_KINDS && self.mass(*i) > 0.0;
-        let point = |i| PointMass {
-            position: self.columns.position.get(i),
-            mass: self.mass(i),
-            particle_type: self.kind(i).into(),
+    fn points(&self) -> Vec<PointMass> {
+        let point = |i| {
+            let has_mass = usize::from(self.kind(i)) < N_KINDS && self.mass(i) > 0.0;
+            has_mass.then(|| PointMass {
+                position: self.columns.position.get(i),
+                mass: self.mass(i),
+                particle_type: self.kind(i).into(),
+            })
         };
-        self.all().filter(has_mass).map(point)
+        found(self.columns.position.len(), point)
     }
 }

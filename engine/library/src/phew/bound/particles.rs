@@ -1,7 +1,9 @@
 //! The particles in clumps: read, and put into the clump of their leaf.
 
 use crate::bound::{BoundRequest, CandidateParticles, ClumpParticle, PointMass};
+use crate::chunks::kept;
 use crate::error::RunError;
+use crate::executor::joined;
 use crate::particles::MemberType;
 use crate::phew::bound::attributes::softening;
 use crate::phew::bound::input::BoundInput;
@@ -25,17 +27,17 @@ pub fn read(
     let of_block = |piece: usize, block: &ParticleBlock| of_block(input, piece, block);
     let blocks = for_each_particle_block(input.snapshot, comm, of_block)?;
     let at = |particle: &ClumpParticle| particle.position.map(|x| x / side);
-    let here = input.places.to_owners(blocks.concat(), at, comm)?;
+    let mut here = input.places.to_owners(joined(blocks), at, comm)?;
     let softening = MemberType::ALL.map(|of| softening(request, input.snapshot, of));
     let softening_of = |particle_type: u32| {
         let place = MemberType::ALL.iter().position(|found| *found as u32 == particle_type);
         softening[place.expect("particles have one of the types")]
     };
-    let in_clump = |particle: ClumpParticle| {
-        let place = input.places.of(at(&particle), particle.id)?;
+    let put_in_clump = |particle: &mut ClumpParticle| {
+        let Some(place) = input.places.of(at(particle), particle.id) else { return };
         let (halo, clump) = (input.ids.halo[place.patch.at()], input.ids.clump[place.patch.at()]);
         let length = softening_of(particle.particle_type).map_or(place.size * side, |found| found.0);
-        (halo > 0).then_some(ClumpParticle { halo, clump, softening: length as f32, ..particle })
+        *particle = ClumpParticle { halo, clump, softening: length as f32, ..*particle };
     };
     let point = |particle: &ClumpParticle| PointMass {
         position: at(particle),
@@ -43,7 +45,8 @@ pub fn read(
         particle_type: particle.particle_type.into(),
     };
     let all = if with_all { here.par_iter().map(point).collect() } else { Vec::new() };
-    let in_haloes = here.into_par_iter().filter_map(in_clump).collect();
+    here.par_iter_mut().for_each(put_in_clump);
+    let in_haloes = kept(&here, |particle| particle.halo > 0);
     Ok(CandidateParticles { in_haloes, all, leaves: Vec::new() })
 }
 

@@ -1,11 +1,12 @@
 //! The gas of the clumps of one halo whose cells are here, one task per clump.
 
-use crate::bound::{HaloClump, HaloFrame};
+use crate::bound::{HaloClump, HaloFrame, ThreadSlices};
 use crate::phew::bound::gas::ClumpCell;
 use crate::phew::bound::gas_clumps::rows::GasOfClump;
 use inselberg_kernels::bound::MemberError;
 use inselberg_kernels::gas::{
-    GasCell, GasMembers, GasProperties, GasRules, GasScratch, NestedLists, gas_properties,
+    GasCell, GasMembers, GasProperties, GasRules, GasScratch, ListedCells, NestedLists,
+    gas_properties_of_slices,
 };
 use inselberg_kernels::geom::{cell_centre, cell_side};
 use inselberg_kernels::props::combine::SizedBox;
@@ -36,7 +37,7 @@ impl GasMeasure {
     pub fn halo(&self, clumps: &[HaloClump], cells: &[ClumpCell]) -> Result<Vec<GasOfClump>, MemberError> {
         let of = GasClumps::of_halo(clumps, &self.space);
         let relative: Vec<GasCell> = cells.iter().map(|cell| of.relative(cell)).collect();
-        let members = GasMembers::in_blocks(&relative, self.block)?;
+        let members = GasMembers::in_blocks(&relative, self.block, &ThreadSlices)?;
         drop(relative);
         let clump_of: Vec<u32> =
             members.entries().iter().map(|entry| of.place(cells[*entry as usize].clump)).collect();
@@ -63,7 +64,11 @@ impl<'a> GasClumps<'a> {
     pub fn measure(&self, members: &GasMembers, clump_of: &[u32], rules: &GasRules) -> Vec<GasOfClump> {
         let lists = NestedLists::new(members, clump_of, &self.parent).expect("a tree of its own clumps");
         let measure = |scratch: &mut GasScratch, clump: usize| {
-            let mut of = |list: &[u32]| gas_properties(members, list, rules, scratch);
+            let mut of = |list: &[u32]| {
+                let cells = ListedCells { members, list, slices: &ThreadSlices };
+                let Ok(found) = gas_properties_of_slices(&cells, rules, scratch);
+                found
+            };
             let own = of(&lists.own[clump]);
             let inclusive = lists.inclusive[clump].as_ref().map_or(own, |list| of(list));
             self.row(clump, own, inclusive)

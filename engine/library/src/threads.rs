@@ -1,0 +1,56 @@
+//! The threads of a rank, for the loops of kernels.
+
+use inselberg_kernels::loops::Loops;
+use rayon::prelude::*;
+use std::cmp::Ordering;
+
+/// Loops run on the threads of the rayon pool of the caller. Loops of several callers mix.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Threads;
+
+/// Fewer values are not worth a task.
+const LEAST: usize = 1 << 12;
+
+impl Loops for Threads {
+    fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        match n {
+            0 | 1 => (0..n).map(each).collect(),
+            _ => (0..n).into_par_iter().with_max_len(1).map(&each).collect(),
+        }
+    }
+
+    fn fill<T: Send>(&self, column: &mut Vec<T>, n: usize, value: impl Fn(usize) -> T + Sync) {
+        match n {
+            0..=LEAST => {
+                column.clear();
+                column.extend((0..n).map(value));
+            }
+            _ => (0..n).into_par_iter().with_min_len(LEAST).map(&value).collect_into_vec(column),
+        }
+    }
+
+    fn sort<T: Send>(&self, list: &mut [T], order: impl Fn(&T, &T) -> Ordering + Sync) {
+        list.par_sort_unstable_by(order);
+    }
+}
+
+/// Implements [`Loops`] by [`Threads`].
+macro_rules! loops_by_threads {
+    ($name:ty) => {
+        impl inselberg_kernels::loops::Loops for $name {
+            fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+                $crate::threads::Threads.each(n, each)
+            }
+
+            fn fill<T: Send>(&self, column: &mut Vec<T>, n: usize, value: impl Fn(usize) -> T + Sync) {
+                $crate::threads::Threads.fill(column, n, value);
+            }
+
+            fn sort<T: Send>(&self, list: &mut [T], order: impl Fn(&T, &T) -> std::cmp::Ordering + Sync) {
+                $crate::threads::Threads.sort(list, order);
+            }
+        }
+    };
+}
+
+pub(crate) use loops_by_threads;
