@@ -2,6 +2,7 @@
 
 use super::Positions;
 use crate::{ReadResult, reserve};
+use rayon::prelude::*;
 use std::path::Path;
 
 /// Columns to which rows are appended. An empty vector requests a column, `None` leaves it out.
@@ -36,6 +37,40 @@ impl Columns {
         room(&mut self.kind, more, path, "kinds")?;
         room(&mut self.velocity, more, path, "velocities")?;
         room(&mut self.density, more, path, "densities")
+    }
+
+    /// The same columns, without rows.
+    #[must_use]
+    pub fn without_rows(&self) -> Self {
+        fn requested<A, B>(column: &Option<Vec<A>>) -> Option<Vec<B>> {
+            column.is_some().then(Vec::new)
+        }
+        Self {
+            position: Positions::with_capacity(self.position.is_double(), 0),
+            mass: requested(&self.mass),
+            id: requested(&self.id),
+            kind: requested(&self.kind),
+            velocity: requested(&self.velocity),
+            density: requested(&self.density),
+        }
+    }
+
+    /// Appends the rows of the same columns; all threads copy.
+    pub fn append(&mut self, more: &Self) {
+        fn copy<T: Copy + Send + Sync>(to: &mut Option<Vec<T>>, from: &Option<Vec<T>>) {
+            to.iter_mut().zip(from).for_each(|(to, from)| to.par_extend(from));
+        }
+        match (&mut self.position, &more.position) {
+            (Positions::Single(to), Positions::Single(from)) => to.par_extend(from),
+            (Positions::Double(to), Positions::Double(from)) => to.par_extend(from),
+            (to, Positions::Double(from)) => to.extend_from_doubles(from),
+            (to, Positions::Single(from)) => to.extend_from_singles(from),
+        }
+        copy(&mut self.mass, &more.mass);
+        copy(&mut self.id, &more.id);
+        copy(&mut self.kind, &more.kind);
+        copy(&mut self.velocity, &more.velocity);
+        copy(&mut self.density, &more.density);
     }
 
     /// Fills the columns that a plain array lacks, for the rows `first` to `first + n`: dark matter of mass

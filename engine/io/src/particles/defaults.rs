@@ -159,6 +159,10 @@ impl ParticleInput for WithMasses {
         self.input.rows_at_a_time()
     }
 
+    fn runs(&self, species: usize, rows: Range<u64>) -> Vec<Range<u64>> {
+        self.input.runs(species, rows)
+    }
+
     fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {
         self.input.place_of(species, row)
     }

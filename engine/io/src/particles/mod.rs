@@ -186,6 +186,9 @@ pub enum MassOf {
     Unknown,
 }
 
+/// Rows of a read, where nothing is packed.
+const ROWS_AT_A_TIME: u64 = 1 << 17;
+
 /// An open input with checked headers. Every method may be called from several threads.
 pub trait ParticleInput: Send + Sync {
     /// Its header.
@@ -200,9 +203,20 @@ pub trait ParticleInput: Send + Sync {
     /// There is no such species or no such row.
     fn read(&self, species: usize, rows: Range<u64>, into: &mut Columns) -> ReadResult<()>;
 
-    /// The best number of rows to read at a time.
+    /// The number of rows that a read should take, from a multiple of it on: several threads then read at
+    /// the same time, and none unpacks what another one needs.
     fn rows_at_a_time(&self) -> u64 {
-        1 << 22
+        ROWS_AT_A_TIME
+    }
+
+    /// The rows as runs that are best read one by one, in any order or in parallel.
+    fn runs(&self, _species: usize, rows: Range<u64>) -> Vec<Range<u64>> {
+        let (step, end) = (self.rows_at_a_time(), rows.end);
+        let next = |run: &Range<u64>| {
+            let start = run.end;
+            (start < end).then(|| start..(start / step + 1).saturating_mul(step).min(end))
+        };
+        std::iter::successors(next(&(rows.start..rows.start)), next).collect()
     }
 
     /// The file of a row and its name there, for messages.

@@ -115,9 +115,15 @@ impl ParticleInput for Pieces {
         Ok(())
     }
 
-    /// Reading a piece in parts would read it once per part.
-    fn rows_at_a_time(&self) -> u64 {
-        u64::MAX
+    /// Those of each piece. Reading one in parts would read it once per part.
+    fn runs(&self, _species: usize, rows: Range<u64>) -> Vec<Range<u64>> {
+        let mut end = rows.start;
+        let lengths = self.offsets.parts(rows).map(|(_, rows)| rows.end - rows.start);
+        let runs = lengths.map(|n| {
+            end += n;
+            end - n..end
+        });
+        runs.filter(|run| !run.is_empty()).collect()
     }
 
     fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {

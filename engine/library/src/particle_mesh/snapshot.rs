@@ -17,8 +17,6 @@ use std::sync::Arc;
 
 /// Rows per block.
 const BLOCK: u64 = 1 << 16;
-/// Rows per piece, where the input can be read in pieces.
-const PIECE: u64 = 1 << 22;
 
 /// An input of particles as a snapshot without cells. It has the particles from which the mesh is made,
 /// brought into the box.
@@ -127,10 +125,8 @@ impl ParticleSnapshot {
 fn pieces(input: &dyn ParticleInput, taken: &TakenSpecies) -> Vec<(RowRange, u64)> {
     let mut pieces = Vec::new();
     for (species, first_id) in taken.list.iter().zip(&taken.first_ids) {
-        let n = input.about().species[*species].n;
-        let step = if input.rows_at_a_time() == u64::MAX { n } else { PIECE };
-        let range = |row| RowRange { species: *species, rows: row..(row + step).min(n) };
-        pieces.extend((0..n).step_by(step.max(1) as usize).map(|row| (range(row), *first_id)));
+        let runs = input.runs(*species, 0..input.about().species[*species].n);
+        pieces.extend(runs.into_iter().map(|rows| (RowRange { species: *species, rows }, *first_id)));
     }
     pieces
 }

@@ -5,6 +5,7 @@ use inselberg_comm::Comm;
 use inselberg_comm::agree::share_of_rank;
 use inselberg_io::ReadResult;
 use inselberg_io::particles::{Columns, ParticleHeader, ParticleInput};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Consecutive rows of a species that one rank reads.
@@ -37,8 +38,8 @@ pub fn n_rows(ranges: &[RowRange]) -> u64 {
     ranges.iter().map(RowRange::n).sum()
 }
 
-/// Local: appends the rows of all ranges to the requested columns, in blocks of the size that the input
-/// prefers.
+/// Local: appends the rows of all ranges to the requested columns, in runs that the input prefers. All
+/// threads read.
 ///
 /// # Errors
 /// When the input cannot be read, or memory does not suffice.
@@ -61,12 +62,22 @@ fn read_range(
     columns: &mut Columns,
     observer: &dyn Observer,
 ) -> ReadResult<()> {
-    let (mut first, block) = (range.rows.start, input.rows_at_a_time());
-    while first < range.rows.end {
-        let end = range.rows.end.min(first.saturating_add(block));
-        input.read(range.species, first..end, columns)?;
-        observer.advance(end - first);
-        first = end;
+    let runs = input.runs(range.species, range.rows.clone());
+    if let [rows] = &runs[..] {
+        input.read(range.species, rows.clone(), columns)?;
+        observer.advance(range.n());
+        return Ok(());
+    }
+    // So many at a time that no thread waits, and that what waits to be appended stays small.
+    for runs in runs.chunks(4 * rayon::current_num_threads()) {
+        let read = |rows: &Range<u64>| {
+            let mut block = columns.without_rows();
+            input.read(range.species, rows.clone(), &mut block)?;
+            observer.advance(rows.end - rows.start);
+            Ok(block)
+        };
+        let blocks: Vec<ReadResult<Columns>> = runs.par_iter().with_max_len(1).map(read).collect();
+        blocks.into_iter().try_for_each(|block| block.map(|block| columns.append(&block)))?;
     }
     Ok(())
 }

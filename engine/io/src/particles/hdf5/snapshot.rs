@@ -11,7 +11,7 @@ use crate::hdf5_file::Hdf5File;
 use crate::particles::file_offsets::FileOffsets;
 use crate::particles::{
     Columns, GAS, InputDefaults, MassOf, N_KINDS, NEUTRINO, ParticleHeader, ParticleInput, ParticleReader,
-    STAR, Species,
+    ROWS_AT_A_TIME, STAR, Species,
 };
 use crate::{ReadError, ReadResult, facts};
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,8 @@ struct GadgetSnapshot {
     offsets_by_species: Vec<FileOffsets>,
     /// Factor from velocities in the files to peculiar velocities.
     velocity: f64,
+    /// The most rows of a chunk of positions; 1 where none are in chunks.
+    chunk: u64,
 }
 
 /// The note if densities of gas cannot be read.
@@ -45,6 +47,8 @@ const LOST_DENSITIES: &str = "the densities of the gas are no reals, one per par
 #[derive(Default)]
 struct FileColumns {
     is_double: bool,
+    /// Rows of a chunk of positions.
+    chunk: Option<usize>,
     has_masses: bool,
     has_ids: bool,
     has_velocities: bool,
@@ -77,6 +81,8 @@ impl GadgetSnapshot {
                 }
             }
         }
+        let chunks = found.iter().flatten().filter_map(|file| file.chunk);
+        let chunk = chunks.max().map_or(1, |rows| rows.max(1) as u64);
         let has = |kind| counts[usize::from(kind)].iter().any(|n| *n > 0);
         let has_lost_densities = found[usize::from(GAS)].iter().any(|file| file.has_lost_densities);
         let scales = scales(&first_source, &first.whole, dialect, has, defaults)?;
@@ -115,7 +121,7 @@ impl GadgetSnapshot {
             species,
         };
         let files = files.into_iter().map(OnePath).collect();
-        Ok(Self { about, files, offsets_by_species, velocity: scales.velocity })
+        Ok(Self { about, files, offsets_by_species, velocity: scales.velocity, chunk })
     }
 }
 
@@ -192,6 +198,7 @@ fn columns_of(source: &Hdf5File, kind: usize, n: u64, dialect: SnapshotDialect) 
     let has_densities = is_gas && has_reals(source, kind, n, ColumnName::Densities);
     Ok(FileColumns {
         is_double: source.is_double(&positions)?,
+        chunk: positions.chunk_planes(),
         has_masses: has(ColumnName::Masses)?,
         has_ids: has(ColumnName::Identities)?,
         has_velocities: has(ColumnName::Velocities)?,
@@ -266,6 +273,11 @@ impl ParticleInput for GadgetSnapshot {
             before += rows.end - rows.start;
         }
         Ok(())
+    }
+
+    /// Whole chunks, which are unpacked as a whole.
+    fn rows_at_a_time(&self) -> u64 {
+        ROWS_AT_A_TIME.next_multiple_of(self.chunk)
     }
 
     fn place_of(&self, species: usize, row: u64) -> (PathBuf, String) {

@@ -11,7 +11,7 @@ mod member;
 use super::file_offsets::FileOffsets;
 use super::{
     Columns, DARK_MATTER, EXPECTED_MASS, InputDefaults, MassOf, ParticleHeader, ParticleInput,
-    ParticleReader, array,
+    ParticleReader, ROWS_AT_A_TIME, array,
 };
 use crate::open_files;
 use crate::source_file::SourceFile;
@@ -232,7 +232,7 @@ impl ParticleInput for NpzInput {
     }
 
     fn rows_at_a_time(&self) -> u64 {
-        if self.files.iter().any(NpzFile::is_packed) { ROWS_OF_PACKED } else { 1 << 22 }
+        if self.files.iter().any(NpzFile::is_packed) { ROWS_OF_PACKED } else { ROWS_AT_A_TIME }
     }
 
     fn place_of(&self, _species: usize, row: u64) -> (PathBuf, String) {

@@ -88,9 +88,7 @@ impl Membership<'_> {
         path: &Path,
     ) -> WriteResult<()> {
         let kind = species.kind.unwrap_or(OTHER);
-        let step = self.input.rows_at_a_time();
-        for first in (0..species.n).step_by(step as usize) {
-            let rows = first..(first + step).min(species.n);
+        for rows in self.input.runs(number, 0..species.n) {
             let ids = self.ids(number, rows.clone()).map_err(|error| WriteError::Input(Box::new(error)))?;
             let mut block = MembershipBlock::unbound(ids.len());
             for (i, id) in ids.iter().enumerate() {
