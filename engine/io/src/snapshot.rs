@@ -164,6 +164,11 @@ impl Every {
     /// All blocks.
     pub const ALL: Self = Self { first: 0, step: 1 };
 
+    /// These blocks dealt out to `n` readers.
+    pub fn dealt(self, n: usize) -> impl Iterator<Item = Self> {
+        (0..n).map(move |i| Self { first: self.first + i * self.step, step: n * self.step })
+    }
+
     /// A counter that is called once per block.
     pub fn counted(self) -> Counted {
         Counted { blocks: self, n: 0 }
@@ -318,6 +323,21 @@ pub trait Snapshot: Send + Sync {
         piece: usize,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()>;
+
+    /// Streams a selection of the particles of `piece`, for several readers: each block that a format reads at
+    /// once goes to one of them. Formats that cannot skip a block read all.
+    ///
+    /// # Errors
+    /// As for [`Snapshot::octs`].
+    fn particles_of(
+        &self,
+        piece: usize,
+        blocks: Every,
+        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let mut blocks = blocks.counted();
+        self.particles(piece, &mut |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) })
+    }
 }
 
 /// A format: how to recognise and open it.

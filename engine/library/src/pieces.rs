@@ -26,14 +26,16 @@ fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<Part> {
     vec![(piece, Every { first: rank.at() / n_pieces, step: readers })]
 }
 
-/// A sink that passes on only some of the blocks; the others are decoded and ignored.
-fn only<B>(blocks: Every, mut sink: impl FnMut(&B) -> ReadResult<()>) -> impl FnMut(&B) -> ReadResult<()> {
-    let mut blocks = blocks.counted();
-    move |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) }
+/// The parts of a snapshot that this rank reads, at least one per thread if it has any. Where there are fewer,
+/// threads take the blocks of a part by turns.
+fn parts_of_threads(snapshot: &dyn Snapshot, comm: &Comm) -> Vec<Part> {
+    let parts = parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks());
+    let per_part = rayon::current_num_threads().div_ceil(parts.len().max(1));
+    parts.into_iter().flat_map(|(piece, blocks)| blocks.dealt(per_part).map(move |b| (piece, b))).collect()
 }
 
 /// Local: the results of `read` for all parts of pieces that this rank reads, in their order. Parts in
-/// parallel.
+/// parallel, several of a piece if there are more threads than pieces.
 ///
 /// # Errors
 /// The first one of `read`.
@@ -42,7 +44,7 @@ pub fn each_part<T: Send, E: Send>(
     comm: &Comm,
     read: impl Fn(Part) -> Result<T, E> + Send + Sync,
 ) -> Result<Vec<T>, E> {
-    parts(snapshot.header().n_pieces, comm.rank(), comm.n_ranks()).into_par_iter().map(read).collect()
+    parts_of_threads(snapshot, comm).into_par_iter().with_max_len(1).map(read).collect()
 }
 
 /// Local: passes the blocks of particles of a part to `take`.
@@ -54,7 +56,7 @@ pub fn particles_of_part(
     (piece, blocks): Part,
     take: impl FnMut(&ParticleBlock) -> ReadResult<()>,
 ) -> ReadResult<()> {
-    snapshot.particles(piece, &mut only(blocks, take))
+    snapshot.particles_of(piece, blocks, &mut { take })
 }
 
 /// Local: applies `make` to the number of the piece and every block of particles that this rank reads, and
@@ -108,12 +110,12 @@ mod tests {
         for n_pieces in [0, 1, 2, 3, 5, 8, 9] {
             for n_ranks in 1..12 {
                 let mut readers = vec![[0; 10]; n_pieces];
-                for part in (0..n_ranks).flat_map(|r| parts(n_pieces, Rank(r as u32), n_ranks)) {
-                    let mut take = only(part.1, |block: &usize| {
-                        readers[part.0][*block] += 1;
-                        Ok(())
-                    });
-                    (0..10).for_each(|block| take(&block).expect("taken"));
+                let of_ranks = (0..n_ranks).flat_map(|r| parts(n_pieces, Rank(r as u32), n_ranks));
+                // Each rank has three threads.
+                let of_threads = of_ranks.flat_map(|(piece, of)| of.dealt(3).map(move |of| (piece, of)));
+                for (piece, blocks) in of_threads {
+                    let mut taken = blocks.counted();
+                    (0..10).filter(|_| taken.next_is_taken()).for_each(|block| readers[piece][block] += 1);
                 }
                 assert!(readers.iter().flatten().all(|n| *n == 1), "{n_pieces} pieces, {n_ranks} ranks");
             }

@@ -25,6 +25,12 @@ impl MemberEntry {
         Self { id: key.id, object, mark: star | rank.map_or(0, |rank| rank + 1) }
     }
 
+    /// The same member with another rank.
+    #[must_use]
+    pub fn with_rank(&self, rank: Option<u32>) -> Self {
+        Self::new(self.key(), self.object, rank)
+    }
+
     /// The particle.
     pub fn key(&self) -> TracerKey {
         TracerKey { id: self.id, kind: if self.mark & STAR == 0 { 1 } else { 4 } }

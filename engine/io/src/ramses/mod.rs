@@ -326,6 +326,15 @@ impl Snapshot for Ramses {
         piece: usize,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
+        self.particles_of(piece, Every::ALL, sink)
+    }
+
+    fn particles_of(
+        &self,
+        piece: usize,
+        blocks: Every,
+        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
         self.check_piece(piece)?;
         if !self.has_particles() {
             return Ok(());
@@ -334,7 +343,7 @@ impl Snapshot for Ramses {
         let file = SourceFile::open(&self.files.piece(FileFamily::Part, piece))?;
         let particles = part::ParticleFile::open(&file, self.info.n_cpus)?;
         let birth = self.birth.known(file.path())?;
-        particles.stream(self.part_columns.as_ref(), birth, self.part_wrap(), sink)
+        particles.stream(self.part_columns.as_ref(), birth, self.part_wrap(), blocks, sink)
     }
 }
 

@@ -8,7 +8,7 @@
 use super::descriptor::{DescribedColumn, Descriptor};
 use super::record::{FortranRecord, Records};
 use crate::source_file::SourceFile;
-use crate::{Family, ParticleBlock, ReadError, ReadResult};
+use crate::{Every, Family, ParticleBlock, ReadError, ReadResult};
 use std::ops::Range;
 use std::path::Path;
 
@@ -134,7 +134,7 @@ impl<'a> ParticleFile<'a> {
         Ok(Some(counts))
     }
 
-    /// Streams the particles in file order. Without a descriptor, `birth` is the column with the birth time
+    /// Streams a selection of the blocks of particles in file order; others are not read. Without a descriptor, `birth` is the column with the birth time
     /// behind the levels.
     ///
     /// # Errors
@@ -144,6 +144,7 @@ impl<'a> ParticleFile<'a> {
         descriptor: Option<&Descriptor>,
         birth: Option<usize>,
         wrap: Wrap,
+        blocks: Every,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         let path = self.records.path();
@@ -152,8 +153,8 @@ impl<'a> ParticleFile<'a> {
             None => self.undescribed()?.with_birth(birth),
         };
         let mut table = PartColumns::pick(path, named)?;
-        let mut block = ParticleBlock::default();
-        for first in (0..self.n).step_by(BLOCK) {
+        let (mut block, mut blocks) = (ParticleBlock::default(), blocks.counted());
+        for first in (0..self.n).step_by(BLOCK).filter(|_| blocks.next_is_taken()) {
             table.fill(&mut block, first..self.n.min(first + BLOCK), wrap)?;
             sink(&block)?;
         }

@@ -178,7 +178,7 @@ pub(crate) fn read_point_masses(
                 ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
             })
         })?;
-        observer.advance(1);
+        observer.advance(u64::from(part.1.first == 0));
         Ok(particles)
     })
 }

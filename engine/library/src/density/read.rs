@@ -1,10 +1,12 @@
 //! From a snapshot to a mesh with a density, and to further fields of its test cells, on one rank.
 
 use super::{DensitySource, LeafValues, domain};
+use crate::chunks::append;
 use crate::density::{deposit, deposit_with_gas, read_particles};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::{AmrField, LevelOcts};
+use crate::pieces::{Part, each_part};
 use crate::progress::Observer;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
@@ -46,7 +48,7 @@ pub fn read_field(
     Ok(Stage::run("density", particles.mass.len() as u64, comm, observer, work))
 }
 
-/// Local: reads every oct of a snapshot with the values of `field` (`None`: zeros), pieces in parallel.
+/// Local: reads every oct of a snapshot with the values of `field` (`None`: zeros), by all threads.
 ///
 /// # Errors
 /// When a piece cannot be read, a leaf has a value that `values` does not allow, or the octs are not an
@@ -57,25 +59,24 @@ pub fn read_mesh(
     values: LeafValues,
     observer: &dyn Observer,
 ) -> Result<AmrField, RunError> {
-    let n_pieces = snapshot.header().n_pieces;
-    let read = |piece| {
-        let levels = read_piece(snapshot, piece, field, values);
-        observer.advance(1);
+    let read = |part: Part| {
+        let levels = read_part(snapshot, part, field, values);
+        observer.advance(u64::from(part.1.first == 0));
         levels
     };
-    let pieces: Vec<_> = (0..n_pieces).into_par_iter().map(read).collect::<ReadResult<_>>()?;
-    Ok(AmrField::from_octs(domain(snapshot), merge(pieces))?)
+    let parts = each_part(snapshot, &Comm::solo(), read)?;
+    Ok(AmrField::from_octs(domain(snapshot), merge(parts))?)
 }
 
-fn read_piece(
+fn read_part(
     snapshot: &dyn Snapshot,
-    piece: usize,
+    (piece, blocks): Part,
     field: Option<&str>,
     allowed: LeafValues,
 ) -> ReadResult<Vec<LevelOcts>> {
     let mut levels: Vec<LevelOcts> = Vec::new();
     let fields: Vec<&str> = field.into_iter().collect();
-    snapshot.octs(piece, &fields, &mut |block| {
+    snapshot.octs_of(piece, blocks, &fields, &mut |block| {
         let level = usize::from(block.level);
         if levels.len() <= level {
             levels.resize_with(level + 1, LevelOcts::default);
@@ -119,18 +120,18 @@ pub(crate) fn first_bad(
     None
 }
 
-fn merge(pieces: Vec<Vec<LevelOcts>>) -> Vec<LevelOcts> {
-    let mut pieces = pieces.into_iter();
+fn merge(parts: Vec<Vec<LevelOcts>>) -> Vec<LevelOcts> {
+    let mut pieces = parts.into_iter();
     // A snapshot without pieces has no levels.
     let mut all = pieces.next().unwrap_or_default();
     for piece in pieces {
         if all.len() < piece.len() {
             all.resize_with(piece.len(), LevelOcts::default);
         }
-        for (into, mut octs) in all.iter_mut().zip(piece) {
-            into.position.append(&mut octs.position);
-            into.split.append(&mut octs.split);
-            into.values.append(&mut octs.values);
+        for (into, octs) in all.iter_mut().zip(piece) {
+            append(&mut into.position, &octs.position);
+            append(&mut into.split, &octs.split);
+            append(&mut into.values, &octs.values);
         }
     }
     all
@@ -146,10 +147,12 @@ pub fn read_tests(
     test_cells: &TestCells,
     fields: &[&str],
 ) -> ReadResult<Vec<Vec<f64>>> {
-    let columns: Vec<Vec<AtomicU64>> =
-        fields.iter().map(|_| (0..test_cells.len()).map(|_| AtomicU64::new(0)).collect()).collect();
-    (0..snapshot.header().n_pieces).into_par_iter().try_for_each(|piece| {
-        snapshot.octs(piece, fields, &mut |block| {
+    let columns: Vec<Vec<AtomicU64>> = fields
+        .iter()
+        .map(|_| (0..test_cells.len()).into_par_iter().map(|_| AtomicU64::new(0)).collect())
+        .collect();
+    each_part(snapshot, &Comm::solo(), |(piece, blocks)| {
+        snapshot.octs_of(piece, blocks, fields, &mut |block| {
             for (oct, position) in block.position.iter().enumerate() {
                 let cell = position.map(|x| 2 * x);
                 let Some((brick, first_bit)) = mesh.find_brick(block.level, cell) else { continue };
@@ -172,5 +175,5 @@ pub fn read_tests(
         })
     })?;
     let real = |bits: AtomicU64| f64::from_bits(bits.into_inner());
-    Ok(columns.into_iter().map(|c| c.into_iter().map(real).collect()).collect())
+    Ok(columns.into_iter().map(|column| column.into_par_iter().map(real).collect()).collect())
 }

@@ -10,7 +10,7 @@ use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{
     BLACK_HOLE, Columns, DARK_MATTER, GAS, MassOf, N_KINDS, ParticleInput, Positions, STAR, Species,
 };
-use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
+use inselberg_io::{Every, Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::fold;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -236,6 +236,19 @@ impl Snapshot for ParticleSnapshot {
         piece: usize,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
+        self.particles_of(piece, Every::ALL, sink)
+    }
+
+    /// The rows of a piece are read at once, by the first of its readers.
+    fn particles_of(
+        &self,
+        piece: usize,
+        blocks: Every,
+        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        if !blocks.counted().next_is_taken() {
+            return Ok(());
+        }
         let all = self.read(piece)?;
         let n = all.id.len();
         for start in (0..n).step_by(BLOCK as usize) {

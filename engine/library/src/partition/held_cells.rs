@@ -110,9 +110,9 @@ pub(super) fn read_cells(
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<HeldCells, RunError> {
-    let read = |part| {
+    let read = |part: Part| {
         let held = read_part(snapshot, request, part);
-        observer.advance(1);
+        observer.advance(u64::from(part.1.first == 0));
         held
     };
     let held: Vec<HeldCells> = each_part(snapshot, comm, read)?;

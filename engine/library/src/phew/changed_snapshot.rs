@@ -137,4 +137,13 @@ impl Snapshot for ChangedSnapshot<'_> {
     ) -> ReadResult<()> {
         self.inner.particles(piece, sink)
     }
+
+    fn particles_of(
+        &self,
+        piece: usize,
+        blocks: Every,
+        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        self.inner.particles_of(piece, blocks, sink)
+    }
 }

@@ -47,7 +47,7 @@ pub struct ObjectProperties {
 }
 
 /// Where members of an output come from.
-pub trait MemberSource {
+pub trait MemberSource: Sync {
     /// Identities and types of these rows of the table of members.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ use inselberg_io::catalogue::Catalogue;
 use inselberg_kernels::trees::history::{History, HistoryParams, ObjectRow, OutputStep};
 use inselberg_kernels::trees::join::MemberEntry;
 use inselberg_kernels::trees::tracer::MOST_TRACERS;
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// What a rank keeps from output to output.
@@ -84,7 +85,8 @@ impl TreeLinker {
         let is_first = comm.rank() == Rank(0);
         let headers = Stage::begin("headers", paths.len() as u64, comm, observer);
         let read = || -> Result<_, TreeError> {
-            let facts = paths.iter().map(|path| read_facts(path)).collect::<Result<Vec<_>, _>>()?;
+            let facts: Vec<Result<_, _>> = paths.par_iter().map(|path| read_facts(path)).collect();
+            let facts = facts.into_iter().collect::<Result<Vec<_>, _>>()?;
             let order = ordered(&facts)?;
             Ok((facts, order))
         };
@@ -134,8 +136,7 @@ impl TreeLinker {
         let n_rows = objects.spans.iter().map(|span| u64::from(span.n)).sum();
         agree(comm, facts.as_ref().map_or(Ok(()), |facts| self.check_next(facts)))?;
         let reading = Stage::begin("members", n_rows, comm, observer);
-        let advance = |n| observer.advance(n);
-        let members = sorted_members(name, &objects, source, self.n_tracers, comm, &advance)?;
+        let members = sorted_members(name, &objects, source, self.n_tracers, comm, observer)?;
         reading.count(members.n_rows);
         drop(reading);
         let n_objects = objects.n_objects;
@@ -207,7 +208,7 @@ impl TreeLinker {
         for (slot, new) in slots.iter().zip(n_objects..) {
             new_slot[*slot as usize] = Some(new);
         }
-        let kept = self.last.iter().chain(&self.waiting).filter_map(|entry| {
+        let kept = self.last.par_iter().chain(&self.waiting).filter_map(|entry| {
             let (slot, rank) = (new_slot[entry.object as usize]?, entry.rank()?);
             Some(MemberEntry::new(entry.key(), slot, Some(rank)))
         });

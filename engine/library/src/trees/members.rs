@@ -1,9 +1,11 @@
 //! Members of an output, each on the rank given by its identity, sorted there.
 //!
-//! Rows are read in blocks. Those of a block leave for their ranks before the next one is read, so a rank
-//! holds its sorted entries and one block. Entries are sorted in place.
+//! Rows are read in batches of blocks, the blocks of a batch by all threads. Entries of a batch leave for their
+//! ranks before the next one is read, so a rank holds its sorted entries and one batch. Entries are sorted in
+//! place.
 
 use crate::particles::MemberType;
+use crate::progress::Observer;
 use crate::trees::error::TreeError;
 use crate::trees::input::{MemberSource, MemberSpan, OutputObjects};
 use bytemuck::{Pod, Zeroable};
@@ -11,12 +13,16 @@ use inselberg_comm::agree::agree;
 use inselberg_comm::{Comm, Rank, Reduce};
 use inselberg_kernels::trees::join::{MemberEntry, first_twin};
 use inselberg_kernels::trees::tracer::TracerKey;
+use rayon::prelude::*;
 use rdst::{RadixKey, RadixSort};
 use std::ops::Range;
 
 /// Rows of a block: as many as catalogues have in a chunk, so that each chunk is read once. A block takes 25
 /// bytes per row.
 const BLOCK: u64 = 1 << 16;
+
+/// Blocks of a batch.
+const BATCH: usize = 16;
 
 /// A full list grows by this part, so that little of it is empty.
 const GROWTH: usize = 8;
@@ -82,28 +88,32 @@ pub fn sorted_members(
     source: &dyn MemberSource,
     n_tracers: u32,
     comm: &Comm,
-    advance: &dyn Fn(u64),
+    observer: &dyn Observer,
 ) -> Result<SortedMembers, TreeError> {
     let spans = share_of(&objects.spans, comm.rank(), comm.n_ranks());
     let blocks = blocks(spans);
-    let n_blocks = comm.all_reduce_counts(&[blocks.len() as u64], Reduce::Max)?[0];
-    let mut ranked = RankedTracers { n_tracers, counts: Vec::new() };
+    let n_batches = comm.all_reduce_counts(&[blocks.len().div_ceil(BATCH) as u64], Reduce::Max)?[0];
+    let read = |rows: &Range<u64>| {
+        let (ids, types) = source.members(rows.clone())?;
+        observer.advance(rows.end - rows.start);
+        Ok(RankedTracers::of_block(n_tracers, spans, rows, &ids, &types))
+    };
+    let mut ranked = RankedTracers::new(n_tracers);
     let mut members = SortedMembers::default();
     reserve(&mut members.entries, &objects.spans, comm.n_ranks());
-    for block in 0..n_blocks as usize {
-        let read = blocks.get(block).map(|rows| Ok((rows.clone(), source.members(rows.clone())?)));
-        let read = agree(comm, read.transpose())?;
-        let mut found = Vec::new();
-        if let Some((rows, (ids, types))) = read {
-            members.n_rows += rows.end - rows.start;
-            advance(rows.end - rows.start);
-            found = ranked.entries(spans, &rows, &ids, &types);
-        }
+    for batch in 0..n_batches as usize {
+        let blocks = blocks.chunks(BATCH).nth(batch).unwrap_or_default();
+        let found: Vec<Result<RankedTracers, TreeError>> =
+            blocks.par_iter().with_max_len(1).map(read).collect();
+        let found = agree(comm, found.into_iter().collect::<Result<Vec<_>, _>>())?;
+        members.n_rows += blocks.iter().map(|rows| rows.end - rows.start).sum::<u64>();
+        found.into_iter().for_each(|block| ranked.append(block));
+        let found = std::mem::take(&mut ranked.entries);
         match comm.n_ranks() {
-            1 => append(&mut members.entries, &mut found),
+            1 => append(&mut members.entries, &found),
             n_ranks => {
                 let received = comm.exchange(by_rank(found, n_ranks))?;
-                received.into_iter().for_each(|(_, mut found)| append(&mut members.entries, &mut found));
+                received.iter().for_each(|(_, found)| append(&mut members.entries, found));
             }
         }
     }
@@ -127,11 +137,11 @@ fn reserve(entries: &mut Vec<MemberEntry>, spans: &[MemberSpan], n_ranks: usize)
     let _ = usize::try_from(expected).map(|expected| entries.try_reserve_exact(expected));
 }
 
-fn append(entries: &mut Vec<MemberEntry>, found: &mut Vec<MemberEntry>) {
+fn append(entries: &mut Vec<MemberEntry>, found: &[MemberEntry]) {
     if entries.capacity() - entries.len() < found.len() {
         entries.reserve_exact(found.len().max(entries.len() / GROWTH));
     }
-    entries.append(found);
+    crate::chunks::append(entries, found);
 }
 
 /// Collective: an error that names the lowest particle that occurs twice.
@@ -198,35 +208,36 @@ fn by_rank(entries: Vec<MemberEntry>, n_ranks: usize) -> Vec<(Rank, Vec<MemberEn
     parts
 }
 
-/// Ranks of tracers, counted block by block.
+/// Entries of consecutive rows, and the tracers of each object, counted from the first of these rows on.
 struct RankedTracers {
     n_tracers: u32,
+    entries: Vec<MemberEntry>,
     counts: Vec<TracerCount>,
 }
 
 impl RankedTracers {
-    /// The entries of a block of rows, which follows the last one.
-    fn entries(
-        &mut self,
-        spans: &[MemberSpan],
-        rows: &Range<u64>,
-        ids: &[u64],
-        types: &[u8],
-    ) -> Vec<MemberEntry> {
+    /// No rows.
+    fn new(n_tracers: u32) -> Self {
+        Self { n_tracers, entries: Vec::new(), counts: Vec::new() }
+    }
+
+    /// The entries of a block of rows.
+    fn of_block(n_tracers: u32, spans: &[MemberSpan], rows: &Range<u64>, ids: &[u64], types: &[u8]) -> Self {
+        let mut of = Self::new(n_tracers);
+        of.entries.reserve(ids.len());
         let first = spans.partition_point(|span| span.first + u64::from(span.n) <= rows.start);
-        let mut entries = Vec::with_capacity(ids.len());
         for span in spans[first..].iter().take_while(|span| span.first < rows.end) {
             let own = span.first.max(rows.start)..(span.first + u64::from(span.n)).min(rows.end);
             for row in own {
                 let at = (row - rows.start) as usize;
                 if COLLISIONLESS.contains(&types[at]) {
                     let key = TracerKey { id: ids[at], kind: u64::from(types[at]) };
-                    let rank = self.next(span.object, key);
-                    entries.push(MemberEntry::new(key, span.object, rank));
+                    let rank = of.next(span.object, key);
+                    of.entries.push(MemberEntry::new(key, span.object, rank));
                 }
             }
         }
-        entries
+        of
     }
 
     /// The rank of the next collisionless member of an object, if it is a tracer.
@@ -245,11 +256,56 @@ impl RankedTracers {
             }
         }
     }
+
+    /// Adds the rows that follow. If they begin within an object, its ranks go on there.
+    fn append(&mut self, mut next: Self) {
+        let mut n_shared = 0;
+        if let (Some(last), Some(first)) = (self.counts.last_mut(), next.counts.first())
+            && last.object == first.object
+        {
+            let ranked_on = |rank: u32| Some(rank + last.n).filter(|rank| *rank < self.n_tracers);
+            let of_object = next.entries.iter_mut().take_while(|entry| entry.object == last.object);
+            of_object.for_each(|entry| *entry = entry.with_rank(entry.rank().and_then(ranked_on)));
+            last.n = (last.n + first.n).min(self.n_tracers);
+            n_shared = 1;
+        }
+        self.counts.extend_from_slice(&next.counts[n_shared..]);
+        self.entries.append(&mut next.entries);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Ranks do not depend on where blocks end.
+    #[test]
+    fn ranks_go_on_in_the_next_block() {
+        let spans: Vec<MemberSpan> =
+            [(0, 3), (3, 9), (14, 1), (15, 5)].into_iter().zip(0..).map(span_of).collect();
+        let ids: Vec<u64> = (100..120).collect();
+        let types: Vec<u8> = (0..20).map(|row| if row % 4 == 3 { 0 } else { 1 }).collect();
+        let of = |blocks: &[Range<u64>]| {
+            let mut all = RankedTracers::new(4);
+            for rows in blocks {
+                let own = rows.start as usize..rows.end as usize;
+                all.append(RankedTracers::of_block(4, &spans, rows, &ids[own.clone()], &types[own]));
+            }
+            let counts: Vec<_> =
+                all.counts.iter().map(|count| (count.object, count.n, count.first)).collect();
+            (all.entries, counts)
+        };
+        let whole = of(std::slice::from_ref(&(0..20)));
+        assert_eq!(whole.1.iter().map(|count| count.1).collect::<Vec<_>>(), [3, 4, 1, 3]);
+        for cut in 1..20 {
+            assert_eq!(of(&[0..cut, cut..20]), whole, "{cut}");
+            assert_eq!(of(&[0..cut / 2, cut / 2..cut, cut..20]), whole, "{cut}");
+        }
+    }
+
+    fn span_of(((first, n), object): ((u64, u32), u32)) -> MemberSpan {
+        MemberSpan { first, n, object }
+    }
 
     #[test]
     fn blocks_end_where_chunks_end() {

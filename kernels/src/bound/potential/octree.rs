@@ -95,7 +95,7 @@ impl Octree {
         let parts = slices.each(ends.len(), |i| {
             let Node { first, end, .. } = self.nodes[ends[i]];
             let mut part = Self::default();
-            part.build_below(&[first..end], points);
+            part.build_below(std::slice::from_ref(&(first..end)), points);
             part
         });
         self.join(&ends, &parts);
@@ -109,8 +109,9 @@ impl Octree {
         self.acceptance.resize(n);
         for (end, part) in ends.iter().zip(parts) {
             let below = self.nodes.len();
+            // The root of a part is here already, so its nodes are one place nearer.
             let moved = |node: &Node| Node { child: node.child + below as u32 - 1, ..*node };
-            self.nodes[*end] = moved(&part.nodes[0]);
+            part.nodes[..1].iter().for_each(|root| self.nodes[*end] = moved(root));
             (self.moments[*end], self.bounds[*end]) = (part.moments[0], part.bounds[0]);
             self.acceptance.copy(*end, &part.acceptance, 0..1);
             self.nodes.extend(part.nodes[1..].iter().map(moved));
