@@ -1,6 +1,5 @@
 //! Lists cut into pieces, so that several threads can work on them.
 
-use crate::executor::joined;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -18,6 +17,14 @@ pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>)
         piece
     };
     lengths.map(piece).collect()
+}
+
+/// All lists as one, in order.
+pub fn joined<T: Pod + Send + Sync>(parts: Vec<Vec<T>>) -> Vec<T> {
+    let mut whole: Vec<T> = zeros(parts.iter().map(Vec::len).sum());
+    let places = carve(&mut whole, parts.iter().map(Vec::len));
+    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part));
+    whole
 }
 
 /// With at least this number of values, several threads pay off.

@@ -1,11 +1,8 @@
 //! The executor of a rank: its threads, the graphs of tasks that they run, and the observer of the run.
 
-use crate::chunks::{carve, zeros};
 use crate::progress::{Observer, Silent};
-use bytemuck::Pod;
 use inselberg_tasks::{GraphBuilder, StageId, TaskFns, TaskGraph, ThreadPool};
 use parking_lot::Mutex;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -180,14 +177,6 @@ impl<T> TaskResults<T> {
     pub fn all(self) -> Vec<T> {
         self.0.into_iter().map(|result| result.into_inner().expect("every task has run")).collect()
     }
-}
-
-/// All lists as one, in order.
-pub fn joined<T: Pod + Send + Sync>(parts: Vec<Vec<T>>) -> Vec<T> {
-    let mut whole: Vec<T> = zeros(parts.iter().map(Vec::len).sum());
-    let places = carve(&mut whole, parts.iter().map(Vec::len));
-    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part));
-    whole
 }
 
 /// Scratch memory that tasks borrow: one per running task.

@@ -31,6 +31,12 @@ impl LeafGrid {
         Self { side: cell_side(level), centres: PointGrid::new(leaves, domain) }
     }
 
+    /// The least box around the leaves: lower and upper corner, upside down without any.
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        let [low, high] = self.centres.bounds();
+        [low.map(|x| x - 0.5 * self.side), high.map(|x| x + 0.5 * self.side)]
+    }
+
     /// Calls `visit` with distance and mass of each shell nearer to `centre` than `radius`, which is at most
     /// half of the shortest periodic side.
     pub fn visit(&self, centre: [f64; 3], radius: f64, mut visit: impl FnMut(f64, f64)) {

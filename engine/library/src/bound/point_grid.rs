@@ -55,6 +55,15 @@ impl PointGrid {
         grid
     }
 
+    /// The least box around the particles: lower and upper corner, upside down without any.
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        let ends = |first: fn(f64, f64) -> f64, start: f64| {
+            let along = |a: usize| self.points.par_iter().map(|p| p.position[a]).reduce(|| start, first);
+            std::array::from_fn(along)
+        };
+        [ends(f64::min, f64::INFINITY), ends(f64::max, f64::NEG_INFINITY)]
+    }
+
     fn cell_of(&self, position: [f64; 3]) -> usize {
         let [x, y, z]: [usize; 3] = std::array::from_fn(|a| self.along(a, position[a]));
         (z * self.n + y) * self.n + x

@@ -1,8 +1,9 @@
 //! Spheres of given mean density about the centres of haloes, over all particles and gas cells, bound or not,
 //! of all ranks.
 //!
-//! Each halo queries all ranks for the particles within a radius. If the mean density there is still above
-//! the lowest one, it queries again with twice the radius.
+//! Each halo queries the ranks that have particles nearby for those within a radius. If the mean density there
+//! is still above the lowest one, it queries again with twice the radius. A round has a limited number of
+//! queries over all ranks, so that no rank holds those of all haloes.
 //!
 //! ```text
 //!   halo on rank 1     within 0.1?  ->  rank 0: 40 particles     rank 1: 900     rank 2: none
@@ -25,8 +26,11 @@ use inselberg_io::{Cosmology, Units};
 use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
 use inselberg_kernels::bound::properties::spherical_overdensity::{SphereSearch, bryan_norman};
 use inselberg_kernels::bound::slices::Slices;
+use inselberg_kernels::geom::Domain;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 /// The mean densities that end spheres.
 pub const N_DENSITIES: usize = 4;
@@ -36,6 +40,9 @@ const FIRST_REACH: f64 = 1.5;
 
 /// Within the radius of this part of the bound mass the outermost end of a sphere counts.
 const CORE: f64 = 0.1;
+
+/// Queries of all ranks in a round: 48 MB, if all come to one rank.
+const ROUND: usize = 1 << 20;
 
 /// A sphere, in code units. 0 if it is not found or has too few particles.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
@@ -110,19 +117,31 @@ struct SphereQuery {
     core: f64,
 }
 
+/// The points of this rank near a query, with the rank of the query and the number of its halo there.
+type QueryPoints = ((Rank, u64), Vec<ProfilePoint>);
+
 /// The spheres of a halo; `None` if the points do not reach far enough.
 type FoundSpheres = [Option<Sphere>; N_DENSITIES];
 
-/// Queries of all ranks in one round.
+/// The least box around the points of a rank, in units of the level-0 cell. Upside down without points.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct RankBox {
+    low: [f64; 3],
+    high: [f64; 3],
+}
+
+/// A round of queries of all ranks.
 struct SphereRound<'a> {
-    /// The queries of each rank.
-    asked: Vec<Vec<SphereQuery>>,
+    /// Of each rank.
+    boxes: &'a [RankBox],
+    domain: &'a Domain,
     densities: &'a SphereDensities,
     rules: &'a SpanRules,
     comm: &'a Comm,
 }
 
-/// The number of points for a halo in a list of points.
+/// The number of points for a query in a list of points.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct PointCount {
@@ -139,8 +158,8 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Collective: the spheres of the haloes of this rank. By the rules the points of some haloes are in
-    /// slices. Two exchanges per round, two rounds as a rule, and two more exchanges per halo with points in
-    /// slices.
+    /// slices. Four exchanges per round, two rounds per 10^6 haloes as a rule, and two more exchanges per halo
+    /// with points in slices.
     ///
     /// # Errors
     /// When another rank fails.
@@ -149,6 +168,18 @@ impl<'a> Surroundings<'a> {
         haloes: &[SphereCentre],
         densities: &SphereDensities,
         rules: &SpanRules,
+        comm: &Comm,
+    ) -> Result<Vec<[Sphere; N_DENSITIES]>, CommError> {
+        self.in_rounds(haloes, densities, rules, (ROUND / comm.n_ranks()).max(1), comm)
+    }
+
+    /// Collective: [`Self::spheres`], with this number of queries of a rank in a round.
+    fn in_rounds(
+        &self,
+        haloes: &[SphereCentre],
+        densities: &SphereDensities,
+        rules: &SpanRules,
+        per_round: usize,
         comm: &Comm,
     ) -> Result<Vec<[Sphere; N_DENSITIES]>, CommError> {
         let side = self.space.side;
@@ -160,27 +191,38 @@ impl<'a> Surroundings<'a> {
         };
         let mut radius: Vec<f64> = haloes.iter().map(first).collect();
         let mut found = vec![[Sphere::default(); N_DENSITIES]; haloes.len()];
-        let mut open: Vec<usize> = (0..haloes.len()).filter(|i| haloes[*i].mass > 0.0).collect();
+        let mut open: VecDeque<usize> = (0..haloes.len()).filter(|i| haloes[*i].mass > 0.0).collect();
+        let boxes = comm.all_gather(&[self.bounds()])?;
+        let round = SphereRound { boxes: &boxes, domain: &self.space.domain, densities, rules, comm };
         while comm.all_reduce_counts(&[open.len() as u64], Reduce::Sum)?[0] > 0 {
-            let query = |i: &usize| {
-                let SphereCentre { centre, mass } = haloes[*i];
+            let query = |i: usize| {
+                let SphereCentre { centre, mass } = haloes[i];
                 let centre = centre.map(|x| x / side);
-                SphereQuery { halo: *i as u64, centre, radius: radius[*i], core: CORE * mass }
+                SphereQuery { halo: i as u64, centre, radius: radius[i], core: CORE * mass }
             };
-            let asked = comm.all_gather_lists(&open.iter().map(query).collect::<Vec<_>>())?;
-            let answers = SphereRound { asked, densities, rules, comm }.answers(self)?;
-            open.clear();
-            for (query, spheres) in answers {
+            let queries: Vec<SphereQuery> = open.drain(..per_round.min(open.len())).map(query).collect();
+            for (query, spheres) in queries.iter().zip(round.answers(&queries, self)?) {
                 let i = query.halo as usize;
                 if spheres.iter().all(Option::is_some) || radius[i] >= most {
                     found[i] = spheres.map(Option::unwrap_or_default);
                 } else {
                     radius[i] = (2.0 * radius[i]).min(most);
-                    open.push(i);
+                    open.push_back(i);
                 }
             }
         }
         Ok(found)
+    }
+
+    /// The least box around the points here.
+    fn bounds(&self) -> RankBox {
+        let of_leaves = self.leaves.iter().map(LeafGrid::bounds);
+        let wider = |a: RankBox, [low, high]: [[f64; 3]; 2]| RankBox {
+            low: std::array::from_fn(|axis| a.low[axis].min(low[axis])),
+            high: std::array::from_fn(|axis| a.high[axis].max(high[axis])),
+        };
+        let nowhere = RankBox { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
+        of_leaves.chain([self.points.bounds()]).fold(nowhere, wider)
     }
 
     /// Half of the shortest periodic side, or the longest side of an open box, in units of the level-0 cell.
@@ -207,74 +249,123 @@ impl<'a> Surroundings<'a> {
     }
 }
 
+impl RankBox {
+    /// Whether points of the box may lie within the radius of a query.
+    fn meets(&self, query: &SphereQuery, domain: &Domain) -> bool {
+        // A little more, for rounding.
+        let radius = query.radius * (1.0 + 1e-9);
+        let apart = |axis: usize| {
+            let side = f64::from(domain.coarse[axis]);
+            let shifts: &[f64] = if domain.periodic[axis] { &[-1.0, 0.0, 1.0] } else { &[0.0] };
+            let to_image = |shift: &f64| {
+                let x = query.centre[axis] + shift * side;
+                (self.low[axis] - x).max(x - self.high[axis]).max(0.0)
+            };
+            shifts.iter().map(to_image).fold(f64::INFINITY, f64::min)
+        };
+        (0..3).map(apart).map(|apart| apart * apart).sum::<f64>() <= radius * radius
+    }
+}
+
 impl SphereRound<'_> {
     /// Collective: the spheres of the queries of this rank, in their order.
-    fn answers(&self, of: &Surroundings) -> Result<Vec<(SphereQuery, FoundSpheres)>, CommError> {
-        let all: Vec<&SphereQuery> = self.asked.iter().flatten().collect();
-        let near: Vec<Vec<ProfilePoint>> =
-            all.par_iter().with_max_len(1).map(|query| of.near(query)).collect();
-        let counts: Vec<u64> = near.iter().map(|points| points.len() as u64).collect();
-        let counts = self.comm.all_reduce_counts(&counts, Reduce::Sum)?;
-        let limit = self.rules.limit(counts.iter().sum(), self.comm.n_ranks());
-        let spans = |query: usize| counts[query] >= limit;
-        let here = self.comm.rank().at();
-        let first: usize = self.asked[..here].iter().map(Vec::len).sum();
-        let own = first..first + self.asked[here].len();
-        let (mut whole, mut sliced) = (Vec::new(), Vec::new());
-        for (query, points) in near.into_iter().enumerate() {
-            match spans(query) {
-                true => {
-                    whole.push(Vec::new());
-                    sliced.push((query, points));
-                }
-                false => whole.push(points),
-            }
+    fn answers(&self, queries: &[SphereQuery], of: &Surroundings) -> Result<Vec<FoundSpheres>, CommError> {
+        let place: FxHashMap<u64, usize> = queries.iter().map(|query| query.halo).zip(0..).collect();
+        let asked = self.comm.exchange(self.to_ranks(queries))?;
+        let mut near = Vec::new();
+        for (from, asked) in asked {
+            let points: Vec<Vec<ProfilePoint>> =
+                asked.par_iter().with_max_len(1).map(|query| of.near(query)).collect();
+            near.extend(asked.into_iter().zip(points).map(|(query, points)| ((from, query.halo), points)));
         }
-        let profiles = self.bring_home(whole)?;
+        let sliced = self.sliced(queries, &place, &near)?;
+        // Points of a query in slices stay here.
+        let mut staying: FxHashMap<(Rank, u64), Vec<ProfilePoint>> =
+            sliced.iter().map(|(of, query)| ((*of, query.halo), Vec::new())).collect();
+        let (stay, whole): (Vec<_>, Vec<_>) = near.into_iter().partition(|(of, _)| staying.contains_key(of));
+        staying.extend(stay);
+        let profiles = self.bring_home(whole, &place)?;
         let of_profile = |(query, points): (&SphereQuery, Vec<ProfilePoint>)| {
             let Ok(found) = self.found(query, points, &ThreadSlices);
             found
         };
-        let work = self.asked[here].par_iter().zip(profiles).with_max_len(1);
+        let work = queries.par_iter().zip(profiles).with_max_len(1);
         let mut found: Vec<FoundSpheres> = work.map(of_profile).collect();
         let slices = RankSlices { comm: self.comm };
-        for (query, points) in sliced {
-            let of_all = self.found(all[query], points, &slices)?;
-            if own.contains(&query) {
-                found[query - first] = of_all;
+        for (of, query) in sliced {
+            let points = staying.remove(&(of, query.halo)).unwrap_or_default();
+            let of_all = self.found(&query, points, &slices)?;
+            if of == self.comm.rank() {
+                found[place[&query.halo]] = of_all;
             }
         }
-        Ok(self.asked[here].iter().copied().zip(found).collect())
+        Ok(found)
     }
 
-    /// Collective: the points for each query of this rank, from the points here for each query of all ranks.
-    /// Two exchanges.
-    fn bring_home(&self, near: Vec<Vec<ProfilePoint>>) -> Result<Vec<Vec<ProfilePoint>>, CommError> {
-        if self.comm.n_ranks() == 1 {
-            return Ok(near);
+    /// The queries for each rank with points nearby.
+    fn to_ranks(&self, queries: &[SphereQuery]) -> Vec<(Rank, Vec<SphereQuery>)> {
+        let nearby = |bounds: &RankBox| -> Vec<SphereQuery> {
+            queries.iter().filter(|query| bounds.meets(query, self.domain)).copied().collect()
+        };
+        let parts = (0..).map(Rank).zip(self.boxes.iter().map(nearby));
+        parts.filter(|(_, queries)| !queries.is_empty()).collect()
+    }
+
+    /// Collective: the queries of all ranks with so many points that these stay in slices, the same list on
+    /// each rank. One exchange and one gathering.
+    fn sliced(
+        &self,
+        queries: &[SphereQuery],
+        place: &FxHashMap<u64, usize>,
+        near: &[QueryPoints],
+    ) -> Result<Vec<(Rank, SphereQuery)>, CommError> {
+        if self.rules.limit(u64::MAX, self.comm.n_ranks()) == u64::MAX {
+            return Ok(Vec::new());
         }
-        let mut near = near.into_iter();
-        let (mut counts, mut points) = (Vec::new(), Vec::new());
-        for (rank, queries) in (0..).map(Rank).zip(&self.asked) {
-            let (mut to, mut joined) = (Vec::new(), Vec::new());
-            for (place, mut points) in (0..).zip(near.by_ref().take(queries.len())) {
-                if !points.is_empty() {
-                    to.push(PointCount { halo: place, number: points.len() as u64 });
-                    joined.append(&mut points);
-                }
+        let count = |of: &QueryPoints| PointCount { halo: of.0.1, number: of.1.len() as u64 };
+        let counts = near.chunk_by(|a, b| a.0.0 == b.0.0);
+        let counts = counts.map(|part| (part[0].0.0, part.iter().map(count).collect())).collect();
+        let mut n_points = vec![0; queries.len()];
+        for PointCount { halo, number } in self.comm.exchange(counts)?.into_iter().flat_map(|(_, part)| part)
+        {
+            n_points[place[&halo]] += number;
+        }
+        let total = self.comm.all_reduce_counts(&[n_points.iter().sum()], Reduce::Sum)?[0];
+        let limit = self.rules.limit(total, self.comm.n_ranks());
+        let own: Vec<SphereQuery> =
+            queries.iter().zip(n_points).filter(|(_, n)| *n >= limit).map(|(query, _)| *query).collect();
+        let all = (0..).map(Rank).zip(self.comm.all_gather_lists(&own)?);
+        Ok(all.flat_map(|(rank, list)| list.into_iter().map(move |query| (rank, query))).collect())
+    }
+
+    /// Collective: the points for each query of this rank, from those near the queries of all ranks. Two
+    /// exchanges.
+    fn bring_home(
+        &self,
+        near: Vec<QueryPoints>,
+        place: &FxHashMap<u64, usize>,
+    ) -> Result<Vec<Vec<ProfilePoint>>, CommError> {
+        let mut profiles = vec![Vec::new(); place.len()];
+        if self.comm.n_ranks() == 1 {
+            near.into_iter().for_each(|((_, halo), points)| profiles[place[&halo]] = points);
+            return Ok(profiles);
+        }
+        let (mut counts, mut points) = (Vec::<(Rank, Vec<PointCount>)>::new(), Vec::new());
+        for ((to, halo), mut own) in near.into_iter().filter(|(_, points)| !points.is_empty()) {
+            if counts.last().is_none_or(|(last, _)| *last != to) {
+                counts.push((to, Vec::new()));
+                points.push((to, Vec::<ProfilePoint>::new()));
             }
-            if !to.is_empty() {
-                counts.push((rank, to));
-                points.push((rank, joined));
-            }
+            let count = PointCount { halo, number: own.len() as u64 };
+            counts.last_mut().expect("pushed").1.push(count);
+            points.last_mut().expect("pushed").1.append(&mut own);
         }
         let (counts, points) = (self.comm.exchange(counts)?, self.comm.exchange(points)?);
-        let mut profiles = vec![Vec::new(); self.asked[self.comm.rank().at()].len()];
         for ((_, counts), (_, points)) in counts.into_iter().zip(points) {
             let mut rest = points.as_slice();
             for PointCount { halo, number } in counts {
                 let (of_halo, others) = rest.split_at(number as usize);
-                profiles[halo as usize].extend_from_slice(of_halo);
+                profiles[place[&halo]].extend_from_slice(of_halo);
                 rest = others;
             }
         }
@@ -307,6 +398,97 @@ impl SphereRound<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inselberg_comm::run_threads;
+
+    /// Real numbers in `[0, 1)`.
+    fn reals() -> impl FnMut() -> f64 {
+        let mut state = 7u64;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
+    /// Balls of particles, one beyond the edges of the box, and their centres.
+    fn balls(domain: &Domain) -> (Vec<PointMass>, Vec<SphereCentre>) {
+        let mut real = reals();
+        let centres: Vec<[f64; 3]> =
+            (0..12).map(|i| if i == 0 { [0.999; 3] } else { std::array::from_fn(|_| real()) }).collect();
+        let mut points = Vec::new();
+        for centre in &centres {
+            for _ in 0..200 {
+                let offset: [f64; 3] = std::array::from_fn(|_| 0.08 * (real() - 0.5) * real());
+                let position = std::array::from_fn(|a| (centre[a] + offset[a]).rem_euclid(1.0));
+                points.push(PointMass { position, mass: 1.0 + real(), particle_type: 1 });
+            }
+        }
+        assert!(domain.periodic[0], "one ball has images");
+        (points, centres.into_iter().map(|centre| SphereCentre { centre, mass: 290.0 }).collect())
+    }
+
+    /// Neither the ranks of the particles, nor rounds, nor slices change a sphere.
+    #[test]
+    fn spheres_do_not_depend_on_ranks_and_rounds() {
+        let domain = Domain { coarse: [1; 3], periodic: [true; 3] };
+        let space = SizedBox { domain, side: 1.0, origin: [0.0; 3] };
+        let (points, centres) = balls(&domain);
+        let densities = SphereDensities { ends: [4e5, 6e5, 1e6, 5e5], smooth: 0.0 };
+        let spheres = |n_ranks: usize, per_round: usize, fewest: Option<u64>, by_place: bool| {
+            let rules = SpanRules { fewest, block: 64 };
+            let found = run_threads(n_ranks, |comm| {
+                let here = comm.rank().at();
+                let owner = |i: usize| match by_place {
+                    true => (points[i].position[0] * n_ranks as f64) as usize,
+                    false => i % n_ranks,
+                };
+                let own = (0..points.len()).filter(|i| owner(*i) == here).map(|i| points[i]).collect();
+                let haloes: Vec<SphereCentre> = centres
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| i % n_ranks == here)
+                    .map(|(_, c)| *c)
+                    .collect();
+                let all = Surroundings::new(own, Vec::new(), &space);
+                all.in_rounds(&haloes, &densities, &rules, per_round, comm).expect("spheres")
+            });
+            let found = found.expect("ranks");
+            (0..centres.len()).map(|i| found[i % n_ranks][i / n_ranks]).collect::<Vec<_>>()
+        };
+        let alone = spheres(1, 100, None, true);
+        assert!(alone.iter().flatten().all(|sphere| sphere.radius > 0.0 && sphere.mass > 0.0), "{alone:?}");
+        for (n_ranks, per_round, fewest, by_place) in [
+            (1, 1, None, true),
+            (1, 5, Some(1), true),
+            (3, 100, None, true),
+            (3, 1, None, false),
+            (3, 2, Some(150), true),
+            (4, 3, Some(1), false),
+        ] {
+            let found = spheres(n_ranks, per_round, fewest, by_place);
+            assert_eq!(found, alone, "{n_ranks} ranks, {per_round} a round, fewest {fewest:?}");
+        }
+    }
+
+    #[test]
+    fn a_query_asks_only_ranks_with_points_nearby() {
+        let domain = Domain { coarse: [1; 3], periodic: [true, false, true] };
+        let bounds = RankBox { low: [0.1, 0.1, 0.1], high: [0.3, 0.3, 0.3] };
+        let query = |centre, radius| SphereQuery { halo: 0, centre, radius, core: 0.0 };
+        for (centre, radius, meets) in [
+            ([0.2; 3], 0.01, true),
+            ([0.5, 0.2, 0.2], 0.19, false),
+            ([0.5, 0.2, 0.2], 0.21, true),
+            // Across the periodic edge, and not across the open one.
+            ([0.95, 0.2, 0.2], 0.16, true),
+            ([0.2, 0.95, 0.2], 0.16, false),
+            ([0.4, 0.4, 0.4], 0.17, false),
+            ([0.4, 0.4, 0.4], 0.18, true),
+        ] {
+            assert_eq!(bounds.meets(&query(centre, radius), &domain), meets, "{centre:?} {radius}");
+        }
+        let nowhere = RankBox { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
+        assert!(!nowhere.meets(&query([0.5; 3], 0.5), &domain));
+    }
 
     /// Matter that no particle carries is missing from the mean density of particles.
     #[test]

@@ -29,6 +29,12 @@ pub fn firsts_by_level(comm: &Comm, counts: &[u64]) -> Result<(Vec<u64>, u64), C
     Ok((firsts, coarser))
 }
 
+/// The rank that compares all items with this identity, by its hash: codes number particles in patterns.
+pub(crate) fn rank_of_identity(id: u64, n_ranks: usize) -> Rank {
+    let mixed = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Rank(((u128::from(mixed ^ (mixed >> 29)) * n_ranks as u128) >> 64) as u32)
+}
+
 /// Records by destination. `of` returns destination and record of an item, and is called several times per
 /// item. Items of one destination must be adjacent.
 pub(crate) fn grouped<A, T>(items: &[A], of: impl Fn(&A) -> (Rank, T)) -> Vec<(Rank, Vec<T>)> {

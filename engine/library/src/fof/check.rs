@@ -1,6 +1,7 @@
 //! Are the rules and the particles valid?
 
 use super::{FofError, LinkingRules, Particles, Role};
+use crate::exchange::rank_of_identity;
 use crate::particles::{Bounds, Ids, Masses};
 use crate::partition::rounds;
 use bytemuck::zeroed_vec;
@@ -122,7 +123,7 @@ fn positions(particles: &Particles, sides: Option<[f64; 3]>, spread: &Bounds) ->
 const CHUNK: usize = 1 << 22;
 
 /// Collective: checks that no ID occurs twice among the particles that take part. Each rank receives the IDs
-/// of one residue class. One exchange per 4 million particles of the fullest rank, none on one rank.
+/// of some hashes. One exchange per 4 million particles of the fullest rank, none on one rank.
 ///
 /// # Errors
 /// When an ID occurs twice, and when another rank fails.
@@ -132,7 +133,7 @@ pub fn ids(particles: &Particles, comm: &Comm) -> Result<(), FofError> {
         Some(roles) if roles.contains(&Role::Ignored) => &participating(all, roles),
         _ => all,
     };
-    let n_ranks = comm.n_ranks() as u64;
+    let n_ranks = comm.n_ranks();
     if n_ranks == 1 {
         return duplicate(own).map_or(Ok(()), |id| Err(FofError::SameId(id)));
     }
@@ -140,7 +141,8 @@ pub fn ids(particles: &Particles, comm: &Comm) -> Result<(), FofError> {
     for round in 0..rounds(own.len().div_ceil(CHUNK), comm)? {
         let end = |round: usize| (round * CHUNK).min(own.len());
         let mut parts: Vec<(Rank, Vec<u64>)> = (0..n_ranks as u32).map(|r| (Rank(r), Vec::new())).collect();
-        own[end(round)..end(round + 1)].iter().for_each(|id| parts[(id % n_ranks) as usize].1.push(*id));
+        let part_of = |id: u64| rank_of_identity(id, comm.n_ranks()).at();
+        own[end(round)..end(round + 1)].iter().for_each(|id| parts[part_of(*id)].1.push(*id));
         comm.exchange(parts)?.into_iter().for_each(|(_, received)| mine.extend(received));
     }
     // The lowest of all ranks, so that the message is the same for any number of them.

@@ -8,8 +8,9 @@
 //! The same pass refines the positions of roots, while the cells around them are in the cache.
 
 use crate::argsort::sorted;
+use crate::chunks::joined;
 use crate::chunks::zeros;
-use crate::executor::{Executor, ScratchPool, TaskResults, cell_stage, joined};
+use crate::executor::{Executor, ScratchPool, TaskResults, cell_stage};
 use crate::phew::pass::{OfTask, PassContext};
 use inselberg_comm::CommError;
 use inselberg_kernels::ids::{CellIdx, PeakIdx, PeakSlot, RootIdx};

@@ -4,6 +4,7 @@
 //! ranks before the next one is read, so a rank holds its sorted entries and one batch. Entries are sorted in
 //! place.
 
+use crate::exchange::rank_of_identity;
 use crate::particles::MemberType;
 use crate::progress::Observer;
 use crate::trees::error::TreeError;
@@ -50,12 +51,6 @@ pub fn sort_by_id(entries: &mut [MemberEntry]) {
         let entries = bytemuck::cast_slice_mut::<MemberEntry, ById>(entries);
         entries.radix_sort_builder().with_low_mem_tuner().sort();
     }
-}
-
-/// The rank that compares all members with this identity.
-pub fn rank_of(id: u64, n_ranks: usize) -> Rank {
-    let mixed = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Rank(((u128::from(mixed ^ (mixed >> 29)) * n_ranks as u128) >> 64) as u32)
 }
 
 /// The tracers of an object: how many there are, and the most bound one.
@@ -203,7 +198,7 @@ fn by_rank(entries: Vec<MemberEntry>, n_ranks: usize) -> Vec<(Rank, Vec<MemberEn
     let mut parts: Vec<(Rank, Vec<MemberEntry>)> =
         (0..n_ranks).map(|rank| (Rank(rank as u32), Vec::new())).collect();
     for entry in entries {
-        parts[rank_of(entry.id, n_ranks).at()].1.push(entry);
+        parts[rank_of_identity(entry.id, n_ranks).at()].1.push(entry);
     }
     parts
 }

@@ -1,6 +1,7 @@
 //! Members of two outputs side by side: which pairs of objects share tracers, and where single tracers are.
 
-use crate::trees::members::{rank_of, sort_by_id};
+use crate::exchange::rank_of_identity;
+use crate::trees::members::sort_by_id;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::trees::history::Sighting;
@@ -146,7 +147,7 @@ pub fn sent(tracers: &[(TracerKey, u32)], comm: &Comm) -> Result<Vec<MemberEntry
     let mut parts: Vec<(Rank, Vec<MemberEntry>)> =
         (0..n_ranks).map(|rank| (Rank(rank as u32), Vec::new())).collect();
     for entry in tracers.iter().map(entry) {
-        parts[rank_of(entry.id, n_ranks).at()].1.push(entry);
+        parts[rank_of_identity(entry.id, n_ranks).at()].1.push(entry);
     }
     let mut entries: Vec<_> = comm.exchange(parts)?.into_iter().flat_map(|(_, entries)| entries).collect();
     sort_by_id(&mut entries);

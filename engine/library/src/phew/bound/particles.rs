@@ -1,9 +1,8 @@
 //! The particles in clumps: read, and put into the clump of their leaf.
 
 use crate::bound::{BoundRequest, CandidateParticles, ClumpParticle, PointMass};
-use crate::chunks::kept;
+use crate::chunks::{joined, kept};
 use crate::error::RunError;
-use crate::executor::joined;
 use crate::particles::MemberType;
 use crate::phew::bound::attributes::softening;
 use crate::phew::bound::input::BoundInput;
