@@ -58,14 +58,20 @@ pub fn agree<T, E: Display>(comm: &Comm, local: Result<T, E>) -> Result<T, Agree
 /// # Errors
 /// When a rank fails.
 pub fn first_message(comm: &Comm, said: Option<String>) -> Result<Option<(Rank, String)>, CommError> {
+    let mut messages = (0..).map(Rank).zip(all_messages(comm, said)?);
+    Ok(messages.find_map(|(rank, said)| Some((rank, said?))))
+}
+
+/// Collective: the message of each rank, if it has one.
+///
+/// # Errors
+/// When a rank fails.
+pub fn all_messages(comm: &Comm, said: Option<String>) -> Result<Vec<Option<String>>, CommError> {
     // One byte before the text distinguishes an empty message from none.
     let own = said.map(|said| [&[0], said.as_bytes()].concat());
     let all = comm.all_gather_lists(own.as_deref().unwrap_or_default())?;
-    let mut messages = (0..).map(Rank).zip(all);
-    Ok(messages.find_map(|(rank, bytes)| {
-        let (_, text) = bytes.split_first()?;
-        Some((rank, String::from_utf8_lossy(text).into_owned()))
-    }))
+    let text = |bytes: Vec<u8>| Some(String::from_utf8_lossy(bytes.split_first()?.1).into_owned());
+    Ok(all.into_iter().map(text).collect())
 }
 
 /// Local: the range of `n` items that belongs to `rank`; ranges are about equal and consecutive.

@@ -14,7 +14,7 @@ module inselberg
     inselberg_invalid_value = 3, inselberg_read = 4, inselberg_write_failed = 5, inselberg_out_of_memory = 6, &
     inselberg_cancelled = 7, inselberg_timed_out = 8, inselberg_communication = 9, inselberg_internal = 10
   integer(c_int32_t), parameter, public :: inselberg_clump_labels = 1, inselberg_halo_labels = 2, inselberg_group_labels = 3
-  integer(c_int32_t), parameter :: abi_version = 1
+  integer(c_int32_t), parameter :: abi_version = 2
   integer(c_int32_t), parameter :: type_f32 = 1, type_f64 = 2, type_i32 = 5, type_i64 = 6, type_u64 = 10
   integer, parameter :: name_length = 31
 
@@ -138,7 +138,7 @@ module inselberg
 
   !> Procedures of the caller. They must not use the engine. inselberg_text(stage) and inselberg_text(message) are texts.
   abstract interface
-    !> Hears of the progress of calls, from any thread. Another result than 0 ends the call.
+    !> Hears of the progress of calls: from any thread, but once at a time. Another result than 0 ends the call.
     integer(c_int32_t) function inselberg_progress(user, stage, done, work) bind(C)
       import
       type(c_ptr), value :: user, stage
@@ -165,12 +165,12 @@ module inselberg
     integer(c_int32_t) function c_open(abi, comm, threads, handle) bind(C, name="inselberg_open_abi")
       import
       integer(c_int32_t), value :: abi, comm, threads
-      type(c_ptr), intent(out) :: handle
+      type(c_ptr), intent(inout) :: handle
     end function
     integer(c_int32_t) function c_open_serial(abi, threads, handle) bind(C, name="inselberg_open_serial_abi")
       import
       integer(c_int32_t), value :: abi, threads
-      type(c_ptr), intent(out) :: handle
+      type(c_ptr), intent(inout) :: handle
     end function
     integer(c_int32_t) function c_free(handle) bind(C, name="inselberg_free")
       import
@@ -247,7 +247,7 @@ module inselberg
     integer(c_int32_t) function c_tree_begin(handle, tree) bind(C, name="inselberg_tree_begin")
       import
       type(c_ptr), value :: handle
-      type(c_ptr), intent(out) :: tree
+      type(c_ptr), intent(inout) :: tree
     end function
     integer(c_int32_t) function c_tree_add(tree, number, box, columns, n) bind(C, name="inselberg_tree_add")
       import
@@ -278,7 +278,8 @@ module inselberg
 
 contains
 
-  !> Collective: a new handle. `comm` is an integer or a type(MPI_Comm). 0 threads: as inselberg_open in inselberg.h.
+  !> Collective: a new handle. `comm` is an integer or a type(MPI_Comm). 0 threads: as inselberg_open in inselberg.h. An engine
+  !> that is open already is refused: free it first.
   subroutine inselberg_open(engine, comm, threads, code)
     type(inselberg_engine), intent(inout) :: engine
     type(*), target, intent(in) :: comm
@@ -289,7 +290,7 @@ contains
     code = c_open(abi_version, number, int(threads, c_int32_t), engine%handle)
   end subroutine
 
-  !> A new handle for this process alone.
+  !> A new handle for this process alone. An engine that is open already is refused.
   subroutine inselberg_open_serial(engine, threads, code)
     type(inselberg_engine), intent(inout) :: engine
     integer, intent(in) :: threads

@@ -1,6 +1,6 @@
 /* Inselberg: clumps and haloes in AMR density fields (PHEW), and friends-of-friends groups, inside a program.
  *
- *     inselberg *handle;
+ *     inselberg *handle = NULL;
  *     int code = inselberg_open_serial(8, &handle);
  *
  * Codes. Each function returns 0, or a code such as INSELBERG_INVALID_VALUE. inselberg_message then has one line of text.
@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 // Version of this header. It changes when a program must be compiled again.
-#define INSELBERG_ABI_VERSION 1
+#define INSELBERG_ABI_VERSION 2
 
 // The call did what it should.
 #define INSELBERG_DONE 0
@@ -113,7 +113,7 @@ typedef struct inselberg inselberg;
 typedef struct inselberg_tree inselberg_tree;
 
 // A function of the caller that gets the progress of calls: the stage, the work done, and all work of the
-// stage. A result other than 0 ends the call. May be NULL.
+// stage. A result other than 0 ends the call. From any thread, but once at a time. May be NULL.
 typedef int32_t (*inselberg_progress)(void *user, const char *stage, uint64_t done, uint64_t work);
 
 // A function of the caller that gets one line about a result that is right but may surprise. May be NULL.
@@ -179,7 +179,7 @@ typedef struct {
   const void *index;
   // Length of this list.
   int64_t index_count;
-  // The index of the first item: 0 in C, 1 in Fortran.
+  // The index of the first item, in the list and in messages: 0 in C, 1 in Fortran.
   int64_t index_base;
   // Type of the numbers: INSELBERG_F64, ...
   int32_t number_type;
@@ -266,19 +266,21 @@ size_t inselberg_message(char *buffer, size_t size);
 
 // Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The
 // communicator is duplicated. threads is 1 or more, or 0 for as many as there are processors that the
-// process may use, divided by the ranks on its host that may use them too.
+// process may use, divided by the ranks on its host that may use them too. The pointer at handle is NULL
+// before; an open handle is refused, because it would be lost.
 int32_t inselberg_open_abi(int32_t abi, int32_t comm, int32_t threads, inselberg **handle);
 
-// A new handle for this process alone. Called by inselberg_open_serial.
+// A new handle for this process alone, as inselberg_open_abi. Called by inselberg_open_serial.
 int32_t inselberg_open_serial_abi(int32_t abi, int32_t threads, inselberg **handle);
 
 // Collective: frees a handle with all that it found, and sets the pointer to NULL. Does nothing with NULL.
 // After MPI_Finalize the communicator is not freed, and the code is INSELBERG_COMMUNICATION.
 int32_t inselberg_free(inselberg **handle);
 
-// Sets a function that is called with user, from any thread, when a stage begins and now and then within
-// it. If it returns a number other than 0, the call ends on all ranks with INSELBERG_CANCELLED. It must not
-// use the handle. NULL: none.
+// Sets a function that is called with user when a stage begins and now and then within it. It is called
+// from any thread, but by one at a time; the work done never decreases within a stage. Functions of two
+// handles may run at once. If it returns a number other than 0, the call ends on all ranks with
+// INSELBERG_CANCELLED. It must not use the handle. NULL: none.
 int32_t inselberg_on_progress(const inselberg *handle, inselberg_progress function, void *user);
 
 // Sets a function that is called with each warning, one line of text, and user. An example of a warning:
@@ -355,7 +357,7 @@ int32_t inselberg_table_column(const inselberg *handle, const char *table, int64
 int32_t inselberg_write(const inselberg *handle, const char *path);
 
 // Collective: an empty merger tree, with the options tree_gap, tree_tracers and tree_orphans as they are set
-// now. Several trees of a handle may grow side by side.
+// now. The pointer at tree is NULL before. Several trees of a handle may grow side by side.
 int32_t inselberg_tree_begin(const inselberg *handle, inselberg_tree **tree);
 
 // Collective: adds an output to a tree, whose objects the program has found itself. It is later than the
@@ -403,12 +405,13 @@ int32_t inselberg_tree_free(inselberg_tree **tree);
 extern "C" {
 #endif
 
-// Collective: a new handle on a communicator as Fortran names it: an integer, or the MPI_VAL of a type(MPI_Comm).
+// Collective: a new handle on a communicator as Fortran names it: an integer, or the MPI_VAL of a type(MPI_Comm). The pointer
+// is NULL before: an open handle is refused on all ranks, because it would be lost.
 static inline int32_t inselberg_open(int32_t comm, int32_t threads, inselberg **handle) {
   return inselberg_open_abi(INSELBERG_ABI_VERSION, comm, threads, handle);
 }
 
-// A new handle for this process alone. MPI need not run.
+// A new handle for this process alone. MPI need not run. The pointer is NULL before.
 static inline int32_t inselberg_open_serial(int32_t threads, inselberg **handle) {
   return inselberg_open_serial_abi(INSELBERG_ABI_VERSION, threads, handle);
 }

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, TryLockError};
 
 /// Version of this header. It changes when a program must be compiled again.
-pub const INSELBERG_ABI_VERSION: i32 = 1;
+pub const INSELBERG_ABI_VERSION: i32 = 2;
 
 /// The call did what it should.
 pub const INSELBERG_DONE: i32 = 0;
@@ -129,7 +129,8 @@ pub(crate) unsafe fn geometry(of: *const BoxOf) -> Result<Geometry, Error> {
     }
 }
 
-/// Builds a handle and stores its address.
+/// Builds a handle and stores its address. A rank that cannot take part says so to the others, which wait for
+/// it.
 ///
 /// # Safety
 /// `handle` is NULL or the address of a pointer.
@@ -140,21 +141,40 @@ unsafe fn open(
     builder: impl FnOnce() -> Result<EngineBuilder, Error>,
 ) -> i32 {
     run(|| {
-        if handle.is_null() {
-            return Err(refused("the address of the handle is NULL; expected an address"));
-        }
+        // SAFETY: as the caller says.
+        let is_welcome = check_version(abi).and_then(|()| unsafe { check_empty(handle, "handle") });
+        let state = HandleState::new(builder()?, threads, is_welcome)?;
         // SAFETY: not null, so the caller's pointer is there.
-        unsafe { handle.write(std::ptr::null_mut()) };
-        if abi != INSELBERG_ABI_VERSION {
-            let message =
-                format!("the program has version {abi} of the header; expected {INSELBERG_ABI_VERSION}");
-            return Err(refused(message));
-        }
-        let state = HandleState::new(builder()?, threads)?;
-        // SAFETY: as above.
         unsafe { handle.write(Box::into_raw(Box::new(EngineHandle(Mutex::new(state))))) };
         Ok(())
     })
+}
+
+fn check_version(abi: i32) -> Result<(), Error> {
+    match abi {
+        INSELBERG_ABI_VERSION => Ok(()),
+        _ => {
+            let message =
+                format!("the program has version {abi} of the header; expected {INSELBERG_ABI_VERSION}");
+            Err(refused(message))
+        }
+    }
+}
+
+/// Checks that there is a pointer that a new handle goes to, and that it is NULL: what it holds would be
+/// lost.
+///
+/// # Safety
+/// `place` is NULL or the address of a pointer.
+pub(crate) unsafe fn check_empty<H>(place: *const *mut H, what: &str) -> Result<(), Error> {
+    // SAFETY: as the caller says.
+    match unsafe { place.as_ref() } {
+        None => Err(refused(format!("the address of the {what} is NULL; expected an address"))),
+        Some(held) if !held.is_null() => {
+            Err(refused(format!("the {what} is open already, or was never set to NULL; expected NULL")))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 /// The version of the library, such as "0.1.0". Never freed.
@@ -185,7 +205,8 @@ pub unsafe extern "C" fn inselberg_message(buffer: *mut c_char, size: usize) -> 
 
 /// Collective over the communicator: a new handle in the MPI of the program. Called by inselberg_open. The
 /// communicator is duplicated. `threads` is 1 or more, or 0 for as many as there are processors that the
-/// process may use, divided by the ranks on its host that may use them too.
+/// process may use, divided by the ranks on its host that may use them too. The pointer at `handle` is NULL
+/// before; an open handle is refused, because it would be lost.
 ///
 /// # Safety
 /// `comm` is a communicator of Fortran, `handle` the address of a pointer. MPI runs until the handle is
@@ -214,7 +235,7 @@ fn guest(_: i32) -> Result<EngineBuilder, Error> {
     ))
 }
 
-/// A new handle for this process alone. Called by inselberg_open_serial.
+/// A new handle for this process alone, as inselberg_open_abi. Called by inselberg_open_serial.
 ///
 /// # Safety
 /// `handle` is the address of a pointer.
@@ -243,9 +264,10 @@ pub unsafe extern "C" fn inselberg_free(handle: *mut *mut EngineHandle) -> i32 {
     })
 }
 
-/// Sets a function that is called with `user`, from any thread, when a stage begins and now and then within
-/// it. If it returns a number other than 0, the call ends on all ranks with INSELBERG_CANCELLED. It must not
-/// use the handle. NULL: none.
+/// Sets a function that is called with `user` when a stage begins and now and then within it. It is called
+/// from any thread, but by one at a time; the work done never decreases within a stage. Functions of two
+/// handles may run at once. If it returns a number other than 0, the call ends on all ranks with
+/// INSELBERG_CANCELLED. It must not use the handle. NULL: none.
 ///
 /// # Safety
 /// `handle` is a handle. The function can be called until another one is set or the handle is freed.

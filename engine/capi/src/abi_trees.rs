@@ -1,7 +1,7 @@
 //! The functions for merger trees that C and Fortran programs call, as those of [`abi`](crate::abi).
 #![allow(unsafe_code)]
 
-use crate::abi::{EngineHandle, enter, geometry, locked, run, taken};
+use crate::abi::{EngineHandle, check_empty, enter, geometry, locked, run, taken};
 use crate::box_of::BoxOf;
 use crate::given::{GivenColumn, GivenColumns, text};
 use crate::message::refused;
@@ -34,7 +34,7 @@ unsafe fn enter_tree(tree: *const TreeHandle, work: impl FnOnce(&mut TreeState) 
 }
 
 /// Collective: an empty merger tree, with the options tree_gap, tree_tracers and tree_orphans as they are set
-/// now. Several trees of a handle may grow side by side.
+/// now. The pointer at `tree` is NULL before. Several trees of a handle may grow side by side.
 ///
 /// # Safety
 /// `handle` is a handle, `tree` the address of a pointer.
@@ -43,14 +43,10 @@ pub unsafe extern "C" fn inselberg_tree_begin(
     handle: *const EngineHandle,
     tree: *mut *mut TreeHandle,
 ) -> i32 {
-    if !tree.is_null() {
-        // SAFETY: not null, so the caller's pointer is there.
-        unsafe { tree.write(std::ptr::null_mut()) };
-    }
     let begin = |state: &mut crate::handle::HandleState| {
-        let missing = || refused("the address of the tree is NULL; expected an address");
-        let begun = state.begin_tree(if tree.is_null() { Err(missing()) } else { Ok(()) })?;
-        // SAFETY: as above.
+        // SAFETY: as the caller says.
+        let begun = state.begin_tree(unsafe { check_empty(tree, "tree") })?;
+        // SAFETY: not null, so the caller's pointer is there.
         unsafe { tree.write(Box::into_raw(Box::new(TreeHandle(Mutex::new(TreeState(begun)))))) };
         Ok(())
     };

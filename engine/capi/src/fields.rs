@@ -10,8 +10,14 @@ use inselberg::{Column, Error, NumberType, VectorColumn};
 /// The columns of a call.
 pub struct Fields<'a>(Vec<(&'static str, Vec<Joined<'a>>)>);
 
-/// One column, or the numbers of several.
-enum Joined<'a> {
+/// One column, or the numbers of several. Messages count these from the base of the first column on.
+struct Joined<'a> {
+    numbers: Numbers<'a>,
+    first: i64,
+}
+
+/// See [`Joined`].
+enum Numbers<'a> {
     One(Column<'a>),
     Integers(Vec<u64>),
     Singles(Vec<f32>),
@@ -19,6 +25,22 @@ enum Joined<'a> {
 }
 
 impl<'a> Joined<'a> {
+    fn new(parts: &[Column<'a>]) -> Result<Self, Error> {
+        let first = parts.first().map_or(0, Column::first_index);
+        Ok(Self { numbers: Numbers::new(parts)?, first })
+    }
+
+    fn column(&self) -> Column<'_> {
+        match &self.numbers {
+            Numbers::One(column) => *column,
+            Numbers::Integers(numbers) => Column::from(numbers).counted_from(self.first),
+            Numbers::Singles(numbers) => Column::from(numbers).counted_from(self.first),
+            Numbers::Doubles(numbers) => Column::from(numbers).counted_from(self.first),
+        }
+    }
+}
+
+impl<'a> Numbers<'a> {
     fn new(parts: &[Column<'a>]) -> Result<Self, Error> {
         if let [one] = parts {
             return Ok(Self::One(*one));
@@ -34,15 +56,6 @@ impl<'a> Joined<'a> {
         let integers = parts.iter().flat_map(|part| (0..part.len()).filter_map(|i| part.integer(i)));
         let natural = integers.map(u64::try_from).collect::<Result<_, _>>();
         natural.map(Self::Integers).map_err(|_| refused("a negative number; expected 0 or more"))
-    }
-
-    fn column(&self) -> Column<'_> {
-        match self {
-            Self::One(column) => *column,
-            Self::Integers(numbers) => numbers.into(),
-            Self::Singles(numbers) => numbers.into(),
-            Self::Doubles(numbers) => numbers.into(),
-        }
     }
 }
 

@@ -68,7 +68,7 @@ pub struct GivenColumn {
     pub index: *const c_void,
     /// Length of this list.
     pub index_count: i64,
-    /// The index of the first item: 0 in C, 1 in Fortran.
+    /// The index of the first item, in the list and in messages: 0 in C, 1 in Fortran.
     pub index_base: i64,
     /// Type of the numbers: INSELBERG_F64, ...
     pub number_type: i32,
@@ -220,7 +220,8 @@ impl GivenColumn {
         if is_packed && self.index.is_null() && self.index_count == 0 {
             // One row without gaps, which is read faster than parts of items.
             // SAFETY: as the caller says.
-            return unsafe { packed(self.data, kind, extent.items * n_parts) };
+            let row = unsafe { packed(self.data, kind, extent.items * n_parts) }?;
+            return Ok(row.counted_from(self.index_base));
         }
         // SAFETY: as the caller says; the first part is one of the numbers.
         let [column] = unsafe { self.strided([0], n_parts) }?;
@@ -289,7 +290,7 @@ impl GivenColumn {
         };
         let mut columns = [const { None }; N];
         for (place, part) in columns.iter_mut().zip(parts) {
-            *place = Some(column(part)?);
+            *place = Some(column(part)?.counted_from(self.index_base));
         }
         Ok(columns.map(|column| column.expect("all parts are there")))
     }
@@ -362,6 +363,7 @@ fn check_order(order: Column, base: i64, items: usize) -> Result<(), Error> {
         None => Ok(()),
         Some(i) => {
             let index = order.real(i);
+            let i = i as i128 + least;
             Err(refused(format!(
                 "index {i} of the list is {index}; expected an integer from {least} to below {end}"
             )))

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A function of the caller that gets the progress of calls: the stage, the work done, and all work of the
-/// stage. A result other than 0 ends the call. May be NULL.
+/// stage. A result other than 0 ends the call. From any thread, but once at a time. May be NULL.
 pub type ProgressFn =
     Option<extern "C" fn(user: *mut c_void, stage: *const c_char, done: u64, work: u64) -> i32>;
 
@@ -59,20 +59,28 @@ const PARTICLES: &[(&str, ItemShape)] = &[
 ];
 
 impl HandleState {
-    /// Collective: a new engine.
+    /// Collective: a new engine. `is_welcome` says whether this rank can keep it.
     ///
     /// # Errors
-    /// When it cannot be built.
-    pub fn new(builder: EngineBuilder, threads: i32) -> Result<Self, Error> {
+    /// When it cannot be built, or a rank cannot keep it.
+    pub fn new(builder: EngineBuilder, threads: i32, is_welcome: Result<(), Error>) -> Result<Self, Error> {
         let hook = CallerHook::default();
         let of_engine = Arc::clone(&hook);
         let builder = builder.hook(move |progress| report(&of_engine, progress));
-        let builder = match usize::try_from(threads) {
+        let counted =
+            usize::try_from(threads).map_err(|_| refused(format!("{threads} threads; expected 0 or more")));
+        // The other ranks wait for an engine here, also for one that is not used.
+        let builder = match counted {
             Ok(0) => builder,
             Ok(threads) => builder.threads(threads),
-            Err(_) => return Err(refused(format!("{threads} threads; expected 0 or more"))),
+            Err(_) => builder.threads(1),
         };
-        let engine = builder.build()?;
+        let mut engine = builder.build()?;
+        if let Err(error) = engine.agree(move || is_welcome.and(counted)) {
+            // The error of the call counts more than one of its end.
+            let _ = engine.close();
+            return Err(error);
+        }
         let (warning, options) = ((None, 0), Options::default());
         Ok(Self { engine, hook, warning, options, geometry: None, cells: None, found: None })
     }

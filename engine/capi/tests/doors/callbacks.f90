@@ -48,5 +48,12 @@ program host
   call inselberg_on_warning(engine, code=code)
   call inselberg_phew(engine, rho, code)
   if (code /= inselberg_done .or. n_warnings /= 1) error stop 'a procedure that is no longer named'
+  rho(2) = -1
+  call inselberg_phew(engine, rho, code)
+  if (code /= inselberg_invalid_value .or. index(inselberg_message(), 'density of cell 2, ') /= 1) &
+    error stop 'a message with another index'
+  call inselberg_open_serial(engine, 1, code)
+  if (code /= inselberg_invalid_argument .or. index(inselberg_message(), 'open already') == 0) error stop 'a lost engine'
   call inselberg_free(engine, code)
+  if (code /= inselberg_done) error stop 'an engine that is not freed'
 end program

@@ -10,6 +10,7 @@ mod host;
 mod input;
 mod mini_ramses;
 mod mini_swift;
+mod misuse;
 #[cfg(feature = "mpi")]
 mod numa_leaders;
 mod trees;

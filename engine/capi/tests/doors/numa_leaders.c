@@ -29,7 +29,7 @@ static int own_leaves(struct leaf *leaves) {
 
 /* Labels of leaves by an engine on a communicator. */
 static void find_labels(MPI_Comm comm, int threads, const struct leaf *leaves, int n, long long *labels) {
-  inselberg *engine;
+  inselberg *engine = NULL;
   const int64_t stride = sizeof *leaves;
   inselberg_box box = {.size = sizeof box, .side = 1.0, .coarse = {1, 1, 1}, .periodic = {1, 1, 1}};
   inselberg_column columns[] = {

@@ -16,7 +16,7 @@ static void require(int is_good, const char *what) {
   }
 }
 
-static void *memory(size_t n, size_t size) {
+static inline void *memory(size_t n, size_t size) {
   void *found = calloc(n + 1, size);
   require(found != NULL, "memory");
   return found;

@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
   require(argc == 4, "expected SERIES FOLDER ENDING");
   folder = argv[2];
   ending = argv[3];
-  inselberg *handle;
+  inselberg *handle = NULL;
 #ifdef WITH_MPI
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
   long n_outputs;
   require(file != NULL && fscanf(file, "%ld", &n_outputs) == 1, argv[1]);
 
-  inselberg_tree *tree, *other;
+  inselberg_tree *tree = NULL, *other = NULL;
   inselberg_set(handle, "tree_gap", "2");
   require(inselberg_tree_begin(handle, &tree) == INSELBERG_DONE, "a tree");
   inselberg_set(handle, "tree_gap", "0");

@@ -319,8 +319,15 @@ impl Cells {
             Some(i) => {
                 let ((level, ijk), value) = (self.given.cell(i), values.real(i));
                 let expected = if value.is_finite() { "0 or more in a leaf" } else { "a finite value" };
+                let place = match *self.given {
+                    GivenCells::Octs { .. } => {
+                        let (oct, cell) = values.place_of(i, 8);
+                        format!("cell {cell} of oct {oct}")
+                    }
+                    _ => format!("cell {}", values.index_of(i)),
+                };
                 let message =
-                    format!("{what} of cell {i}, {ijk:?} of level {level}, is {value}; expected {expected}");
+                    format!("{what} of {place}, {ijk:?} of level {level}, is {value}; expected {expected}");
                 Err(Error::new(ErrorKind::InvalidValue, message))
             }
         }
@@ -364,8 +371,10 @@ fn levels_and_positions(
     }
     let i = (0..n).find(|i| !is_good(*i)).expect("a run has a bad one");
     let message = format!(
-        "position {i} is {:?} at level {}; expected a place in the box, and a level from {up} to {MAX_LEVEL}",
-        position[i], level[i]
+        "position {} is {:?} at level {}; expected a place in the box, and a level from {up} to {MAX_LEVEL}",
+        positions.0[0].index_of(i),
+        position[i],
+        level[i]
     );
     Err(Error::new(ErrorKind::InvalidCells, message))
 }

@@ -272,8 +272,8 @@ impl EngineBuilder {
     }
 
     /// `hook` is called with the progress of every call, and ends it by [`ControlFlow::Break`]: the call then
-    /// returns [`ErrorKind::Cancelled`] on all ranks, at the beginning of the next stage. It may be called
-    /// from any thread, and must not use the engine.
+    /// returns [`ErrorKind::Cancelled`] on all ranks, at the beginning of the next stage. It is called from
+    /// any thread, but once at a time, and must not use the engine. Engines call their hooks independently.
     #[must_use]
     pub fn hook(self, hook: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
         Self { hook: Some(Arc::new(hook)), ..self }
@@ -292,7 +292,14 @@ impl EngineBuilder {
                 Some(0) => Err(Error::new(ErrorKind::InvalidArgument, "0 threads; expected 1 or more")),
                 n => CallThreads::new(n.unwrap_or(by_default), comm.thread_level()),
             }
-        })?;
-        Ok(Engine::of(ProcessOwner::Host { threads, hook: self.hook }, comm))
+        });
+        match threads {
+            Ok(threads) => Ok(Engine::of(ProcessOwner::Host { threads, hook: self.hook }, comm)),
+            Err(error) => {
+                // All ranks have this error. It counts more than one of the end.
+                let _ = comm.close();
+                Err(error)
+            }
+        }
     }
 }

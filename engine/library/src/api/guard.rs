@@ -6,12 +6,13 @@
 //!   rank 2   work done, waits for the others: gets it ─────────── recover ── agree: rank 0's error ── Err
 //! ```
 //!
-//! A panic is a failure like any other. If several ranks fail at once, the error of the lowest one counts.
+//! A panic is a failure like any other. If several ranks fail at once, the error of the lowest one counts. It
+//! names that rank, unless all ranks fail alike.
 
 use crate::api::hook::Cancelled;
 use crate::error::{Error, ErrorKind};
-use inselberg_comm::agree::first_message;
-use inselberg_comm::{Comm, CommError};
+use inselberg_comm::agree::all_messages;
+use inselberg_comm::{Comm, CommError, Rank};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -37,9 +38,22 @@ pub fn call<T>(comm: &Comm, work: impl FnOnce() -> Result<T, Error>) -> Result<T
     }
     comm.recover()?;
     let said = own.map(|error| format!("{} {error}", error.kind() as u8));
-    match first_message(comm, said)? {
-        Some((_, said)) => Err(from_said(&said)),
-        None => Err(Error::new(ErrorKind::Communication, "ranks lost each other")),
+    Err(first_of(&all_messages(comm, said)?))
+}
+
+/// The error of the lowest rank that has one.
+fn first_of(said: &[Option<String>]) -> Error {
+    let mut own = (0..).map(Rank).zip(said).filter_map(|(rank, said)| Some((rank, said.as_ref()?)));
+    let Some((rank, first)) = own.next() else {
+        return Error::new(ErrorKind::Communication, "ranks lost each other");
+    };
+    let error = from_said(first);
+    let is_of_all = said.iter().all(|said| said.as_ref() == Some(first));
+    // It may have come from another rank, which it then names.
+    let is_named = error.to_string().starts_with("rank ");
+    match is_of_all || is_named {
+        true => error,
+        false => Error::new(error.kind(), format!("{rank}: {error}")),
     }
 }
 

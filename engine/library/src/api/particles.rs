@@ -116,7 +116,7 @@ impl<'a> ParticleColumns<'a> {
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
         let mut position = self.positions();
-        check_positions(&position, sides)?;
+        check_positions(&position, &self.position, sides)?;
         if let Some(sides) = sides {
             wrap(&mut position, sides);
         }
@@ -154,7 +154,11 @@ impl<'a> ParticleColumns<'a> {
 }
 
 /// Positions must be finite, and in a periodic box at most one side outside.
-fn check_positions(positions: &Positions, sides: Option<[f64; 3]>) -> Result<(), Error> {
+fn check_positions(
+    positions: &Positions,
+    given: &VectorColumn,
+    sides: Option<[f64; 3]>,
+) -> Result<(), Error> {
     let is_bad = |i: &usize| {
         let at = positions.get(*i);
         !at.iter().all(|x| x.is_finite()) || sides.is_some_and(|sides| !is_around_box(at, sides))
@@ -163,7 +167,8 @@ fn check_positions(positions: &Positions, sides: Option<[f64; 3]>) -> Result<(),
         None => Ok(()),
         Some(i) => {
             let message = format!(
-                "the position of particle {i} is {:?}; expected a place in the box",
+                "the position of particle {} is {:?}; expected a place in the box",
+                given.0[0].index_of(i),
                 positions.get(i)
             );
             Err(Error::new(ErrorKind::InvalidValue, message))
@@ -171,13 +176,16 @@ fn check_positions(positions: &Positions, sides: Option<[f64; 3]>) -> Result<(),
     }
 }
 
-fn checked_masses(masses: &Column) -> Result<Vec<f64>, Error> {
-    let masses = masses.to_reals();
+fn checked_masses(given: &Column) -> Result<Vec<f64>, Error> {
+    let masses = given.to_reals();
     match masses.par_iter().position_first(|mass| !(mass.is_finite() && *mass >= 0.0)) {
         None => Ok(masses),
         Some(i) => {
-            let message =
-                format!("the mass of particle {i} is {}; expected a finite mass, 0 or more", masses[i]);
+            let message = format!(
+                "the mass of particle {} is {}; expected a finite mass, 0 or more",
+                given.index_of(i),
+                masses[i]
+            );
             Err(Error::new(ErrorKind::InvalidValue, message))
         }
     }

@@ -32,6 +32,8 @@ pub struct Column<'a> {
     values: Strided<'a>,
     parts: Option<ColumnParts>,
     order: Option<Order<'a>>,
+    /// The caller's index of the first item, for messages.
+    first: i64,
 }
 
 /// Several numbers per item, at equal distances.
@@ -92,6 +94,7 @@ macro_rules! from_slices {
                     },
                     parts: None,
                     order: None,
+                    first: 0,
                 }))
             }
         }
@@ -134,7 +137,7 @@ impl Order<'_> {
 impl<'a> Column<'a> {
     fn of_slice(bytes: &'a [u8], kind: NumberType, len: usize) -> Self {
         let stride = kind.size() as isize;
-        Self { values: Strided { bytes, kind, len, offset: 0, stride }, parts: None, order: None }
+        Self { values: Strided { bytes, kind, len, offset: 0, stride }, parts: None, order: None, first: 0 }
     }
 
     /// `len` numbers in `bytes`: the first at byte `offset`, each `stride` bytes after the one before it. A
@@ -157,7 +160,7 @@ impl<'a> Column<'a> {
             );
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
-        Ok(Self { values, parts: None, order: None })
+        Ok(Self { values, parts: None, order: None, first: 0 })
     }
 
     /// Every number becomes the first of `n`, each `stride` bytes after the one before it: the axes of a
@@ -200,11 +203,43 @@ impl<'a> Column<'a> {
         let is_index = |i: &usize| order.integer(*i).is_some_and(|index| (least..end).contains(&index));
         if let Some(i) = (0..order.len()).into_par_iter().find_first(|i| !is_index(i)) {
             return refused(format!(
-                "index {i} of the list is {}; expected an integer from {least} to below {end}",
+                "index {} of the list is {}; expected an integer from {least} to below {end}",
+                i as i64 + first,
                 order.real(i)
             ));
         }
         Ok(Self { order: Some(Order { items: order.values, first }), ..self })
+    }
+
+    /// Messages count the items of this column from `first` on: 1 in Fortran. Of a gathered column they name
+    /// the indices of its list.
+    #[must_use]
+    pub fn counted_from(self, first: i64) -> Self {
+        Self { first, ..self }
+    }
+
+    /// From where messages count the items of this column.
+    pub fn first_index(&self) -> i64 {
+        self.first
+    }
+
+    /// The caller's index of number `i`, or of its item if there are several numbers per item.
+    pub(crate) fn index_of(&self, i: usize) -> i128 {
+        let item = self.parts.map_or(i, |parts| parts.of(i).0);
+        match self.order {
+            None => item as i128 + i128::from(self.first),
+            Some(order) => order.items.index(order.items.start(item)).into(),
+        }
+    }
+
+    /// The caller's indices of number `i` of items that have `n` numbers each: of its item, and within it.
+    pub(crate) fn place_of(&self, i: usize, n: usize) -> (i128, i128) {
+        let part = (i % n) as i128 + i128::from(self.first);
+        match self.parts {
+            Some(_) => (self.index_of(i), part),
+            // The numbers of an item are one after the other.
+            None => ((i / n) as i128 + i128::from(self.first), part),
+        }
     }
 
     /// Number of numbers.
@@ -299,7 +334,8 @@ impl<'a> Column<'a> {
             return Ok(integers);
         }
         let first = self.first_other::<T>().expect("one of them is no integer of this type");
-        let message = format!("{what} {first} is {}; expected an integer in range", self.real(first));
+        let index = self.index_of(first);
+        let message = format!("{what} {index} is {}; expected an integer in range", self.real(first));
         Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
@@ -370,7 +406,8 @@ impl VectorColumn<'_> {
         let first =
             self.0.iter().filter_map(Column::first_other::<T>).min().expect("one of them is no integer");
         let vector = self.0.map(|axis| axis.real(first));
-        let message = format!("{what} {first} is {vector:?}; expected integers in range");
+        let index = self.0[0].index_of(first);
+        let message = format!("{what} {index} is {vector:?}; expected integers in range");
         Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 
@@ -411,6 +448,19 @@ mod tests {
         let (x, y) = ([1.0, 2.0], [1.0]);
         let uneven = VectorColumn::from([Column::from(&x), Column::from(&y), Column::from(&x)]);
         assert_eq!(uneven.len("positions").expect_err("uneven").kind(), ErrorKind::InvalidArgument);
+    }
+
+    #[test]
+    fn messages_name_the_index_of_the_caller() {
+        let (numbers, list) = ([3_i32, 300, 4], [3_i32, 2]);
+        let from_one = Column::from(&numbers).counted_from(1);
+        let error = from_one.to_integers::<u8>("level").expect_err("300 is too much");
+        assert_eq!(error.to_string(), "level 2 is 300; expected an integer in range");
+        let gathered = from_one.gathered_from(1, Column::from(&list)).expect("a list");
+        assert_eq!([0, 1].map(|i| gathered.index_of(i)), [3, 2]);
+        let values = [0.0; 24];
+        let row = Column::from(&values).counted_from(1);
+        assert_eq!(row.place_of(17, 8), (3, 2));
     }
 
     /// Four octs in an array of structs of 3 numbers per cell, as two lists of octs pick them. The lists

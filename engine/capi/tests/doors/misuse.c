@@ -1,0 +1,116 @@
+/* A program that calls the library wrongly on one of its ranks: host
+ *
+ * Every fault must be one error on all ranks, whose message says what and where, and the next right call must work. WITH_MPI: it
+ * runs under mpirun. */
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
+#include "inselberg.h"
+#include "require.h"
+#include <math.h>
+#include <string.h>
+
+static int is_last;
+
+/* Requires this code on all ranks, and a message with this word. */
+static void refused(int code, int expected, const char *word) {
+  char message[600], what[900];
+  int all = code == expected;
+  inselberg_message(message, sizeof message);
+  snprintf(what, sizeof what, "code %d, expected %d with \"%s\"", code, expected, word);
+  require(all && strstr(message, word) != NULL, what);
+#ifdef WITH_MPI
+  MPI_Barrier(MPI_COMM_WORLD);
+#endif
+}
+
+/* "rank 3: " for the last rank of several. */
+static const char *at_last(const char *word) {
+  static char text[200];
+  snprintf(text, sizeof text, "rank %d: %s", n_ranks - 1, word);
+  return n_ranks > 1 ? text : word;
+}
+
+static int open_handle(int threads, inselberg **handle) {
+#ifdef WITH_MPI
+  return inselberg_open_mpi(MPI_COMM_WORLD, threads, handle);
+#else
+  return inselberg_open_serial(threads, handle);
+#endif
+}
+
+static int set_leaves(inselberg *handle) {
+  static signed char level[2] = {3, 3};
+  int position[6] = {rank, 1, 2, rank, 2, 2};
+  inselberg_column columns[] = {
+      {.name = "level", .data = level, .items = 2, .number_type = INSELBERG_I8},
+      {.name = "position", .data = position, .items = 2, .number_type = INSELBERG_I32},
+  };
+  return inselberg_set_leaves(handle, columns, 2);
+}
+
+static double rho[2] = {3, 4};
+
+static int phew(inselberg *handle) {
+  inselberg_column density = {.name = "density", .data = rho, .items = 2, .number_type = INSELBERG_F64, .index_base = 1};
+  return inselberg_phew(handle, &density, 1);
+}
+
+static inselberg *ready(void) {
+  inselberg *handle = NULL;
+  inselberg_box box = {.size = sizeof box, .side = 1.0, .coarse = {1, 1, 1}, .periodic = {1, 1, 1}};
+  require(open_handle(1, &handle) == INSELBERG_DONE, "open");
+  require(inselberg_set_box(handle, &box) == INSELBERG_DONE, "a box");
+  inselberg_set(handle, "density_threshold", "1");
+  require(set_leaves(handle) == INSELBERG_DONE && phew(handle) == INSELBERG_DONE, "leaves and clumps");
+  return handle;
+}
+
+/* An open handle would be lost. */
+static void open_twice(inselberg *handle) {
+  inselberg *other = is_last ? handle : NULL;
+  refused(open_handle(1, &other), INSELBERG_INVALID_ARGUMENT, at_last("the handle is open already"));
+  require(other == (is_last ? handle : NULL), "the handle as it was");
+  other = NULL;
+  refused(open_handle(is_last ? -3 : 1, &other), INSELBERG_INVALID_ARGUMENT, at_last("-3 threads"));
+  require(open_handle(1, &other) == INSELBERG_DONE && inselberg_free(&other) == INSELBERG_DONE, "another handle");
+  inselberg_tree *tree = NULL;
+  require(inselberg_tree_begin(handle, &tree) == INSELBERG_DONE, "a tree");
+  inselberg_tree *second = is_last ? tree : NULL;
+  refused(inselberg_tree_begin(handle, &second), INSELBERG_INVALID_ARGUMENT, at_last("the tree is open already"));
+  inselberg_tree_free(&tree);
+  require(phew(handle) == INSELBERG_DONE, "clumps after it");
+}
+
+/* Messages name the rank, and the index as this program counts. */
+static void bad_value(inselberg *handle) {
+  rho[1] = is_last ? NAN : 4;
+  refused(phew(handle), INSELBERG_INVALID_VALUE, at_last("density of cell 2, "));
+  rho[1] = 4;
+  double position[6] = {0.1, 0.1, 0.1, 0.2, 0.2, is_last ? 7 : 0.2};
+  int list[1] = {2};
+  inselberg_column of_list = {.name = "position", .data = position, .items = 2, .number_type = INSELBERG_F64, .index = list,
+                              .index_count = 1, .index_base = 1, .index_type = INSELBERG_I32};
+  refused(inselberg_fof(handle, &of_list, 1), INSELBERG_INVALID_VALUE, at_last("the position of particle 2 is"));
+  list[0] = is_last ? 3 : 1;
+  refused(inselberg_fof(handle, &of_list, 1), INSELBERG_INVALID_ARGUMENT, at_last("column position: index 1 of the list is 3"));
+  require(phew(handle) == INSELBERG_DONE, "clumps after it");
+}
+
+int main(void) {
+#ifdef WITH_MPI
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+#endif
+  is_last = rank == n_ranks - 1;
+  inselberg *handle = ready();
+  open_twice(handle);
+  bad_value(handle);
+  require(inselberg_free(&handle) == INSELBERG_DONE, "free");
+#ifdef WITH_MPI
+  MPI_Finalize();
+#endif
+  printf("all good\n");
+  return 0;
+}
