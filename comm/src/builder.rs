@@ -127,7 +127,8 @@ impl CommBuilder {
         self
     }
 
-    /// How long a rank waits for the others in [`Comm::recover`] and [`Comm::close`]: 10 s by default.
+    /// How long a rank waits for the others in [`Comm::recover`] and [`Comm::close`]; by default
+    /// [`crate::RECOVER_TIMEOUT`]. After a stall it waits no longer than [`Self::stall_timeout`].
     pub fn recover_timeout(mut self, within: Duration) -> Self {
         self.settings.recover_timeout = Some(within);
         self

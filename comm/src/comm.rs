@@ -6,6 +6,7 @@ use crate::endpoint::Endpoint;
 use crate::settings::Settings;
 use crate::{CommError, Pulse, Rank, Result, StageTraffic, ThreadLevel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The handle of one rank. It may move between threads if [`Comm::thread_level`] allows it.
 ///
@@ -65,6 +66,12 @@ impl Comm {
     /// [`crate::CommBuilder::stall_timeout`].
     pub fn pulse(&self) -> Pulse {
         self.endpoint().transport().pulse()
+    }
+
+    /// Sets how long this rank waits in later calls, as [`crate::CommBuilder::stall_timeout`] and
+    /// [`crate::CommBuilder::recover_timeout`] do. Local, on all ranks.
+    pub fn set_time_limits(&self, stall: Option<Duration>, recover: Duration) {
+        self.endpoint().set_time_limits(stall, recover);
     }
 
     /// Traffic and times of this rank so far, by stage, in the order of their first use. Local.

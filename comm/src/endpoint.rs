@@ -2,7 +2,7 @@
 
 use crate::backend::traced::{MessageTrace, Traced};
 use crate::backend::{Backend, RankState, Transport};
-use crate::settings::Settings;
+use crate::settings::{RECOVER_TIMEOUT, Settings};
 use crate::traffic::TrafficLog;
 use crate::watchdog::Watchdog;
 use crate::{CommError, Rank, Result};
@@ -41,10 +41,6 @@ impl Op {
         }
     }
 }
-
-/// How long a rank waits in [`Endpoint::recover`] and [`Endpoint::close`] for the others, unless its settings
-/// say otherwise.
-const RECOVER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// See the module.
 #[derive(Debug)]
@@ -95,6 +91,11 @@ impl Endpoint {
         };
         let backend = if traced { Backend::Traced(Traced::new(backend)) } else { backend };
         Self { backend, patience: stall_timeout, recover_timeout, traffic: TrafficLog::new(clock), ..self }
+    }
+
+    /// Sets how long this rank waits from now on.
+    pub fn set_time_limits(&mut self, stall: Option<Duration>, recover: Duration) {
+        (self.patience, self.recover_timeout) = (stall, recover);
     }
 
     /// The error that calls return after a failure.
@@ -190,7 +191,11 @@ impl Endpoint {
             Some(_) => {}
             None => drop(self.abort("called recover".into())),
         }
-        let within = self.recover_timeout;
+        // Ranks that stalled have waited already.
+        let within = match (&self.failed, self.patience) {
+            (Some(failure), Some(patience)) if failure.is_stall() => patience.min(self.recover_timeout),
+            _ => self.recover_timeout,
+        };
         let recovered = self.transport().recover(within);
         self.failed = recovered.as_ref().err().cloned();
         if recovered.is_ok() {

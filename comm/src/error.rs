@@ -85,6 +85,20 @@ pub enum CommError {
     },
 }
 
+/// How the message of a stall begins, also on ranks that hear of it from another one.
+const STALLED: &str = "nothing moved for";
+
+impl CommError {
+    /// Whether nothing moved within the time limit, on this rank or on the one that failed.
+    pub fn is_stall(&self) -> bool {
+        match self {
+            Self::Stalled { .. } => true,
+            Self::Aborted { message, .. } => message.starts_with(STALLED),
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Display for CommError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -92,7 +106,7 @@ impl fmt::Display for CommError {
             Self::Panicked { rank, stage, message } => write!(f, "{rank} panicked{}: {message}", In(stage)),
             Self::Left { rank, stage } => write!(f, "{rank} ended{} while others wait for it", In(stage)),
             Self::Stalled { after, places } => {
-                write!(f, "nothing moved for {} s; {places}", after.as_secs_f64())
+                write!(f, "{STALLED} {} s; {places}", after.as_secs_f64())
             }
             Self::Mismatch { what } => write!(f, "the ranks disagree: {what}"),
             Self::NoSuchRank { rank, n_ranks } => write!(f, "a message for {rank} of {n_ranks}"),

@@ -51,7 +51,7 @@ pub use error::{CommError, Result};
 pub use pulse::Pulse;
 pub use rank::Rank;
 pub use run::{run_ranks, run_threads};
-pub use settings::{Report, Settings};
+pub use settings::{RECOVER_TIMEOUT, Report, Settings};
 pub use sparse::SparseAlgorithm;
 pub use thread_level::ThreadLevel;
 pub use traffic::{StageTraffic, ThreadClock};

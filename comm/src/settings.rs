@@ -3,6 +3,10 @@
 use crate::{CommError, ThreadClock};
 use std::time::Duration;
 
+/// How long a rank waits in [`crate::Comm::recover`] and [`crate::Comm::close`] for the others, unless its
+/// settings say otherwise: longer than any stage that another rank may compute meanwhile.
+pub const RECOVER_TIMEOUT: Duration = Duration::from_secs(6000);
+
 /// How the calls of a rank are watched, counted and traced.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {

@@ -11,6 +11,7 @@ from ._errors import InvalidArgumentError
 from ._options import has_keywords, split, texts
 from ._parameters import (
     CellsOptions,
+    EngineOptions,
     FofOptions,
     FofTypesOptions,
     ParticlesOptions,
@@ -56,11 +57,13 @@ class Engine:
 
     With ``comm``, a communicator of mpi4py, the engine is one rank of several. It works on a duplicate of the communicator.
     Each call is then collective: all ranks make it, in the same order, each with its own cells or particles.
-    It ends with a result on all ranks, or with an exception on all.
+    It ends with a result on all ranks, or with an exception on all. ``stall_timeout`` and ``recover_timeout`` say for how many
+    seconds ranks wait for each other: docs/parameters.md has the defaults.
     """
 
-    def __init__(self, threads: Optional[int] = None, *, comm: Any = None) -> None:
-        self._native = _ranks.native_engine(threads, comm)
+    @has_keywords(EngineOptions)
+    def __init__(self, threads: Optional[int] = None, *, comm: Any = None, **options: Unpack[EngineOptions]) -> None:
+        self._native = _ranks.native_engine(threads, comm, texts(EngineOptions, options))
         self._threads = threads
         self._place = _ranks.place(comm)
         self._has_ranks = comm is not None

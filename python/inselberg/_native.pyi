@@ -144,7 +144,11 @@ class Request(Generic[_T]):
 
 class Engine:
     def __init__(
-        self, threads: Optional[int] = None, comm: Optional[int] = None, is_multiple: bool = False
+        self,
+        threads: Optional[int] = None,
+        comm: Optional[int] = None,
+        is_multiple: bool = False,
+        limits: Mapping[str, str] = ...,
     ) -> None: ...
     def run(self, make: Callable[[], Request[_T]], report: _Report = None) -> _T: ...
     def agree(self, make: Callable[[], _T]) -> _T: ...

@@ -261,6 +261,16 @@ class TreeOptions(TypedDict, total=False):
     orphans: bool
 
 
+class EngineOptions(TypedDict, total=False):
+    """How long ranks wait for each other."""
+
+    #: Seconds without progress after which waiting ranks give up; 0: never.
+    stall_timeout: Optional[float]
+
+    #: Seconds that a rank waits for the others after an error, and at the end.
+    recover_timeout: Optional[float]
+
+
 class CellsOptions(TypedDict, total=False):
     """What an input of cells leaves open."""
 

@@ -27,10 +27,10 @@ def place(comm: Any) -> Place:
     return Place(0, 1) if comm is None else Place(comm.rank, comm.size)
 
 
-def native_engine(threads: Optional[int], comm: Any) -> Any:
+def native_engine(threads: Optional[int], comm: Any, limits: Dict[str, str]) -> Any:
     """Collective over the communicator: an engine on a duplicate of it. Without a communicator one for this process alone."""
     if comm is None:
-        return _native.Engine(threads)
+        return _native.Engine(threads, limits=limits)
     MPI = _check(comm)
     level = MPI.Query_thread()
     if level < MPI.THREAD_SERIALIZED:
@@ -41,7 +41,7 @@ def native_engine(threads: Optional[int], comm: Any) -> Any:
         atexit.register(_native.wait_for_ranks, _LAST_CALLS)
         _keys["engine"] = MPI.Comm.Create_keyval()
     try:
-        return _native.Engine(threads, comm.py2f(), level == MPI.THREAD_MULTIPLE)
+        return _native.Engine(threads, comm.py2f(), level == MPI.THREAD_MULTIPLE, limits)
     except CommunicationError as error:
         name, version = MPI.get_vendor()
         library = f"{name} {'.'.join(map(str, version))}"

@@ -2,9 +2,10 @@
 
 use crate::call::{Calls, check_process};
 use crate::errors;
+use crate::options::{self, GivenTexts};
 use crate::ranks;
 use crate::requests::NativeRequest;
-use inselberg::{Engine, Error, ErrorKind};
+use inselberg::{Engine, Error, ErrorKind, TimeLimits};
 use parking_lot::Mutex;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -89,11 +90,18 @@ pub struct NativeEngine(Arc<SharedEngine>);
 #[pymethods]
 impl NativeEngine {
     /// Over ranks collective: `comm` is the Fortran handle of a communicator. `is_multiple`: MPI takes calls
-    /// from several threads at once.
+    /// from several threads at once. `limits`: how long ranks wait.
     #[new]
-    #[pyo3(signature = (threads=None, comm=None, is_multiple=false))]
-    fn new(py: Python<'_>, threads: Option<usize>, comm: Option<i32>, is_multiple: bool) -> PyResult<Self> {
+    #[pyo3(signature = (threads=None, comm=None, is_multiple=false, limits=GivenTexts::new()))]
+    fn new(
+        py: Python<'_>,
+        threads: Option<usize>,
+        comm: Option<i32>,
+        is_multiple: bool,
+        limits: GivenTexts,
+    ) -> PyResult<Self> {
         check_process()?;
+        let limits = options::params::<TimeLimits>(&limits);
         let calls = Arc::new(match comm {
             Some(_) => Calls::over_ranks(is_multiple),
             None => Calls::default(),
@@ -102,6 +110,8 @@ impl NativeEngine {
         let build = || {
             let builder = comm.map_or_else(|| Ok(Engine::builder()), ranks::guest_of)?;
             let builder = threads.into_iter().fold(builder, inselberg::EngineBuilder::threads);
+            let (limits, is_ready) = limits.map_or_else(|e| (TimeLimits::default(), Err(e)), |l| (l, Ok(())));
+            let builder = builder.time_limits(limits).only_if(is_ready);
             builder.hook(move |progress| heard.hear(progress)).build()
         };
         let engine = errors::raised(py, Some(py.detach(build)))?;

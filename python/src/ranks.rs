@@ -8,14 +8,11 @@ use inselberg::{EngineBuilder, Error};
 #[expect(clippy::unnecessary_wraps, reason = "the signature of builds without MPI")]
 #[allow(unsafe_code, reason = "a communicator is named by a number")]
 pub fn guest_of(handle: i32) -> Result<EngineBuilder, Error> {
-    /// How long an interrupted rank waits for ranks that still compute. They notice at their next message.
-    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
-
     // SAFETY: mpi4py gave the handle of a communicator that Python holds during the call. The engine is a
     // guest only where its own MPI library runs. Calls come from one thread at a time; the Python half
     // refuses levels below SERIALIZED, and after `MPI_Finalize` it makes none.
     let host = unsafe { inselberg::HostComm::from_fortran(handle) };
-    Ok(inselberg::Engine::builder().rank(inselberg::RankBuilder::guest(host).recover_timeout(PATIENCE)))
+    Ok(inselberg::Engine::builder().guest_of(host))
 }
 
 /// Without the feature `mpi` there is no such engine.

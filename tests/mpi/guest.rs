@@ -8,8 +8,8 @@ use super::common::{open, output};
 use super::job::{Launcher, alone};
 use inselberg::{
     Cells, ClumpId, Engine, Error, ErrorKind, Geometry, HostComm, Persistence, PhewParams, Progress,
+    TimeLimits,
 };
-use inselberg_comm::Comm;
 use mpi::collective::SystemOperation;
 use mpi::topology::{Color, Communicator, SimpleCommunicator};
 use mpi::traits::{AsRaw, CommunicatorCollectives};
@@ -146,8 +146,9 @@ impl<'a> Guest<'a> {
             }
             if rank == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let comm = Comm::guest(host_comm(self.host)).recover_timeout(Duration::from_millis(300));
-        let mut engine = Engine::builder().threads(2).hook(hook).rank(comm).build().expect("an engine");
+        let limits = TimeLimits::default().recover_timeout(0.3);
+        let builder = Engine::builder().threads(2).hook(hook).guest_of(host_comm(self.host));
+        let mut engine = builder.time_limits(limits).build().expect("an engine");
         let start = Instant::now();
         let error = engine.phew(&self.cells, &self.rho, &self.params).expect_err("a rank that is away");
         if rank == 0 {

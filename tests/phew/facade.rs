@@ -10,7 +10,7 @@ use inselberg::executor::Executor;
 use inselberg::phew::run::run;
 use inselberg::{
     BoundRequest, Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Cosmology, Engine, Error, ErrorKind,
-    Geometry, Persistence, PhewParams, Progress, RankBuilder, Rules, VectorColumn,
+    Geometry, Persistence, PhewParams, Progress, RankBuilder, Rules, TimeLimits, VectorColumn,
 };
 use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_comm::{Comm, CommBuilder};
@@ -446,20 +446,20 @@ fn a_rank_that_does_not_come_back_is_a_time_out() {
         wait.lock().expect("no panic").iter().for_each(drop);
         ControlFlow::Continue(())
     };
-    let builders = Comm::threads(2).into_iter().map(|rank| rank.recover_timeout(Duration::from_millis(300)));
-    let [first, second] = <[CommBuilder; 2]>::try_from(builders.collect::<Vec<_>>()).expect("two ranks");
+    let [first, second] = <[RankBuilder; 2]>::try_from(RankBuilder::threads(2)).expect("two ranks");
+    let builder = || Engine::builder().threads(1).time_limits(TimeLimits::default().recover_timeout(0.3));
     let find = |engine: &mut Engine, x: u32| {
         let cells = Cells::from_leaves(Geometry::cube(1.0), &[3_u8], &[[x, 1, 1]])?;
         engine.phew(&cells, &[2.0], &PhewParams::new(1.0)).map(drop)
     };
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let engine = Engine::builder().threads(1).rank(second).hook(asleep).build();
+            let engine = builder().rank(second).hook(asleep).build();
             let mut engine = engine.expect("an engine");
             find(&mut engine, 6).expect_err("rank 0 has given up");
             find(&mut engine, 6).expect_err("for good");
         });
-        let engine = Engine::builder().threads(1).rank(first).hook(|_| ControlFlow::Break(())).build();
+        let engine = builder().rank(first).hook(|_| ControlFlow::Break(())).build();
         let mut engine = engine.expect("an engine");
         let error = find(&mut engine, 1).expect_err("cancelled, but rank 1 never answers");
         assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");

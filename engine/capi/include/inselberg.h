@@ -289,10 +289,12 @@ int32_t inselberg_on_progress(const inselberg *handle, inselberg_progress functi
 int32_t inselberg_on_warning(const inselberg *handle, inselberg_warning function, void *user);
 
 // Sets an option of the next calls, the same on all ranks. Keys and values are texts. The keys are those of
-// docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types
-// are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
+// docs/parameters.md for phew, fof, tree and engine, such as density_threshold, min_size, tracers or
+// stall_timeout. Particle types are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
 // both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
-int32_t inselberg_set(const inselberg *handle, const char *key, const char *value);
+int32_t inselberg_set(const inselberg *handle,
+                      const char *key,
+                      const char *value);
 
 // Sets the box of the next calls, the same on all ranks: catalogues state its side, time, units and
 // cosmology. Cells that were set before stay, if level-0 cells and periodic axes are the same.

@@ -308,8 +308,8 @@ pub unsafe extern "C" fn inselberg_on_warning(
 }
 
 /// Sets an option of the next calls, the same on all ranks. Keys and values are texts. The keys are those of
-/// docs/parameters.md for phew, fof and tree, such as density_threshold, min_size or tracers. Particle types
-/// are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
+/// docs/parameters.md for phew, fof, tree and engine, such as density_threshold, min_size, tracers or
+/// stall_timeout. Particle types are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
 /// both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
 ///
 /// # Safety
@@ -321,7 +321,7 @@ pub unsafe extern "C" fn inselberg_set(
     value: *const c_char,
 ) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { enter(handle, |state| state.options.set(text(key)?, text(value)?)) }
+    unsafe { enter(handle, |state| state.set_option(text(key)?, text(value)?)) }
 }
 
 /// Sets the box of the next calls, the same on all ranks: catalogues state its side, time, units and

@@ -29,7 +29,7 @@ pub struct HandleState {
     engine: Engine,
     hook: CallerHook,
     warning: (WarningFn, usize),
-    pub options: Options,
+    options: Options,
     pub geometry: Option<Geometry>,
     cells: Option<CallerCells>,
     found: Option<Views>,
@@ -69,18 +69,12 @@ impl HandleState {
         let builder = builder.hook(move |progress| report(&of_engine, progress));
         let counted =
             usize::try_from(threads).map_err(|_| refused(format!("{threads} threads; expected 0 or more")));
-        // The other ranks wait for an engine here, also for one that is not used.
+        // The other ranks wait for this one, whether it can use an engine or not.
         let builder = match counted {
-            Ok(0) => builder,
-            Ok(threads) => builder.threads(threads),
-            Err(_) => builder.threads(1),
+            Ok(threads) if threads > 0 => builder.threads(threads),
+            _ => builder,
         };
-        let mut engine = builder.build()?;
-        if let Err(error) = engine.agree(move || is_welcome.and(counted)) {
-            // The error of the call counts more than one of its end.
-            let _ = engine.close();
-            return Err(error);
-        }
+        let engine = builder.only_if(is_welcome.and(counted.map(drop))).build()?;
         let (warning, options) = ((None, 0), Options::default());
         Ok(Self { engine, hook, warning, options, geometry: None, cells: None, found: None })
     }
@@ -93,6 +87,15 @@ impl HandleState {
     /// Sets the function that gets warnings about results.
     pub fn set_warning(&mut self, function: WarningFn, user: *mut c_void) {
         self.warning = (function, user as usize);
+    }
+
+    /// Sets an option of the next calls.
+    ///
+    /// # Errors
+    /// As [`Options::set`].
+    pub fn set_option(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        self.options.set(key, value)?;
+        self.engine.set_time_limits(self.options.limits())
     }
 
     /// Keeps a result, and warns the caller of what may surprise in it.

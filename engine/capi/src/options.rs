@@ -2,7 +2,7 @@
 //! the set to which a key belongs.
 
 use crate::message::refused;
-use inselberg::{Error, FofParams, LinkingTypes, ParamError, Params, PhewParams, TreeParams};
+use inselberg::{Error, FofParams, LinkingTypes, ParamError, Params, PhewParams, TimeLimits, TreeParams};
 
 /// The parameters of the next calls.
 #[derive(Debug, Clone, Default)]
@@ -11,6 +11,7 @@ pub struct Options {
     fof: FofParams,
     types: LinkingTypes,
     trees: TreeParams,
+    limits: TimeLimits,
 }
 
 /// Older keys, which are still taken.
@@ -18,8 +19,8 @@ const OLDER: [(&str, &str); 3] =
     [("tree_gap", "tree.gap"), ("tree_tracers", "tree.tracers"), ("tree_orphans", "tree.orphans")];
 
 impl Options {
-    fn sets(&mut self) -> [&mut dyn Params; 4] {
-        [&mut self.phew, &mut self.fof, &mut self.types, &mut self.trees]
+    fn sets(&mut self) -> [&mut dyn Params; 5] {
+        [&mut self.phew, &mut self.fof, &mut self.types, &mut self.trees, &mut self.limits]
     }
 
     /// Sets one option, in all sets of parameters that have its key, or in one: `phew.softening`.
@@ -67,6 +68,11 @@ impl Options {
     /// The parameters of friends-of-friends.
     pub fn fof(&self) -> FofParams {
         self.fof.clone()
+    }
+
+    /// How long ranks wait.
+    pub fn limits(&self) -> &TimeLimits {
+        &self.limits
     }
 
     /// The parameters of merger trees.
@@ -146,5 +152,6 @@ mod tests {
         }
         assert_eq!(options.fof(), FofParams::default());
         assert_eq!(options.trees(), TreeParams::default());
+        assert_eq!(*options.limits(), TimeLimits::default());
     }
 }

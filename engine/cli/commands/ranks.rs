@@ -7,17 +7,11 @@ use super::memory;
 use crate::config::Launch;
 use crate::report::thread_clock;
 use inselberg_comm::agree::first_message;
-use inselberg_comm::{Comm, CommBuilder, CommError, Rank, Settings, run_ranks};
+use inselberg_comm::{Comm, CommBuilder, CommError, RECOVER_TIMEOUT, Rank, Settings, run_ranks};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::num::NonZeroUsize;
 use std::time::Duration;
-
-/// How long a rank that has failed waits for one that computes, in units of the time that ranks wait for each
-/// other.
-const BUSY_PATIENCE: u32 = 10;
-/// The same if ranks wait forever: no stage takes this long.
-const LONGEST_STAGE: Duration = Duration::from_secs(24 * 3600);
 
 /// Ranks that are ready to work.
 pub enum RankHandles {
@@ -33,6 +27,8 @@ pub struct RankRequest {
     pub ranks: NonZeroUsize,
     /// How long they may wait for each other.
     pub patience: Option<Duration>,
+    /// How long one that has failed waits for one that computes.
+    pub recover: Duration,
     /// Whether their messages are traced.
     pub traced: bool,
     /// Whether the processor time of each is counted.
@@ -42,13 +38,14 @@ pub struct RankRequest {
 impl RankRequest {
     /// The settings of the options, without traces of messages.
     pub fn from_launch(launch: &Launch) -> Self {
-        let Launch { ranks, stall_timeout, count_work, .. } = *launch;
-        Self { patience: stall_timeout, counted: count_work, ..Self::plain(ranks) }
+        let Launch { ranks, stall_timeout, recover_timeout, count_work, .. } = *launch;
+        let counted = count_work;
+        Self { patience: stall_timeout, recover: recover_timeout, counted, ..Self::plain(ranks) }
     }
 
     /// This number, with default settings.
     pub fn plain(ranks: NonZeroUsize) -> Self {
-        Self { ranks, patience: None, traced: false, counted: false }
+        Self { ranks, patience: None, recover: RECOVER_TIMEOUT, traced: false, counted: false }
     }
 
     /// Creates the ranks, or takes those of `world`.
@@ -81,7 +78,8 @@ impl RankRequest {
                 "--count-work: this system has no clock of a thread's processor time",
             ));
         }
-        Ok(Settings { traced: self.traced, clock, stall_timeout: self.patience, ..Settings::default() })
+        let (stall_timeout, recover_timeout) = (self.patience, Some(self.recover));
+        Ok(Settings { traced: self.traced, clock, stall_timeout, recover_timeout })
     }
 }
 
@@ -96,8 +94,6 @@ impl RankHandles {
     ///
     /// A rank that fails while others compute waits for these at the end.
     pub fn apart(&self, settings: Settings) -> Result<Self, CommandError> {
-        let longest = settings.stall_timeout.map_or(LONGEST_STAGE, |patience| patience * BUSY_PATIENCE);
-        let settings = Settings { recover_timeout: Some(longest), ..settings };
         let Self::Process(comm) = self else { return Ok(Self::threads(self.n_here(), settings)) };
         let apart = guest_of(comm, settings).map_err(CommandError::ranks)?;
         Ok(Self::Process(Box::new(apart.unwrap_or_else(|| Comm::solo().with_settings(settings)))))

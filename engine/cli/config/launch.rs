@@ -3,6 +3,7 @@
 use super::ConfigError;
 use super::values::CheckedValues;
 use crate::topology::Pin;
+use inselberg::TimeLimits;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ pub struct Launch {
     pub pin: Pin,
     /// How long all ranks may wait for each other; `None`: forever.
     pub stall_timeout: Option<Duration>,
+    /// How long a rank that has failed waits for one that computes.
+    pub recover_timeout: Duration,
     /// Whether load and traffic are also reported for a single rank, and its workers.
     pub diagnostics: bool,
     /// Whether each rank works only in its own thread, and its processor time is measured.
@@ -26,11 +29,22 @@ pub struct Launch {
 
 pub(super) fn launch(raw: &CheckedValues<'_>) -> Result<Launch, ConfigError> {
     Ok(Launch {
-        ranks: ranks(raw)?,
-        pin: pin(raw),
-        stall_timeout: stall_timeout(raw)?,
         diagnostics: raw.switch("diagnostics"),
         count_work: count_work(raw)?,
+        ..launch_of_tree(raw)?
+    })
+}
+
+/// Without diagnostics, which `tree` does not have.
+pub(super) fn launch_of_tree(raw: &CheckedValues<'_>) -> Result<Launch, ConfigError> {
+    let limits: TimeLimits = raw.params()?;
+    Ok(Launch {
+        ranks: ranks(raw)?,
+        pin: pin(raw),
+        stall_timeout: limits.stall(),
+        recover_timeout: limits.recover(),
+        diagnostics: false,
+        count_work: false,
     })
 }
 
@@ -55,10 +69,4 @@ fn count_work(raw: &CheckedValues<'_>) -> Result<bool, ConfigError> {
         return Err(raw.unfit("count-work", "true", "--pin none with it"));
     }
     Ok(counted)
-}
-
-pub(super) fn stall_timeout(raw: &CheckedValues<'_>) -> Result<Option<Duration>, ConfigError> {
-    let expected = "seconds up to 1e7, or 0 for never";
-    let seconds = raw.real("stall-timeout", |x| (0.0..=1e7).contains(&x), expected)?;
-    Ok(seconds.filter(|s| *s > 0.0).map(Duration::from_secs_f64))
 }

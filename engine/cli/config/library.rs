@@ -7,8 +7,8 @@ use super::values::CheckedValues;
 use super::{Command, ConfigError, Heading, RawValue};
 use inselberg::{
     FieldDefaults, FofParams, InputDefaults, LinkingTypes, NewThresholds, NewVoidThresholds, ParamError,
-    ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, Topic, TreeParams,
-    VoidParams,
+    ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, TimeLimits, Topic,
+    TreeParams, VoidParams,
 };
 
 /// The sets of parameters: a name, the commands that take them, and their defaults.
@@ -24,13 +24,14 @@ fn sets() -> Vec<(&'static str, &'static [Command], Box<dyn Params>)> {
         ("voids", &[Voids], Box::<VoidParams>::default()),
         ("voids.graph", &[Voids], Box::new(ParticleGraphParams::for_voids())),
         ("tree", &[Tree], Box::<TreeParams>::default()),
+        ("engine", &[Phew, Fof, Tree, Voids], Box::<TimeLimits>::default()),
         ("cells", &[Phew], Box::<FieldDefaults>::default()),
         ("particles", &[Fof, Phew, Voids], Box::<InputDefaults>::default()),
     ]
 }
 
 /// The sets in the order of the documentation, each with its title.
-pub(super) const SUBJECTS: [(&str, &str); 12] = [
+pub(super) const SUBJECTS: [(&str, &str); 13] = [
     ("phew", "Clumps and haloes: phew"),
     ("mesh", "The mesh that particles make"),
     ("graph", "The graph of particles"),
@@ -41,6 +42,7 @@ pub(super) const SUBJECTS: [(&str, &str); 12] = [
     ("voids.graph", "The graph of particles of voids"),
     ("recut.voids", "New thresholds of voids: recut"),
     ("tree", "Merger trees: tree"),
+    ("engine", "How long ranks wait for each other"),
     ("cells", "What an input of cells leaves open"),
     ("particles", "What an input of particles leaves open"),
 ];

@@ -86,17 +86,6 @@ pub(super) const RUN: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "stall-timeout",
-        key: "stall_timeout",
-        heading: Launch,
-        kind: OptionKind::Real,
-        default: "600",
-        commands: &[Phew, Fof, Tree, Voids],
-        help: "Seconds without progress after which the run ends; 0: never",
-        doc: "The message names the stage of each waiting rank. A rank that computes may take ten times as long.",
-        ..ROW
-    },
-    Opt {
         name: "diagnostics",
         key: "diagnostics",
         heading: Diagnostics,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const NUMBER: &str = "{number}";
 
 /// Options that never change a catalogue. All others are part of [`Series::options`].
-const OF_THE_RUN: [&str; 21] = [
+const OF_THE_RUN: [&str; 22] = [
     "dry-run",
     "log",
     "verbose",
@@ -26,6 +26,7 @@ const OF_THE_RUN: [&str; 21] = [
     "ranks",
     "pin",
     "stall-timeout",
+    "recover-timeout",
     "balance",
     "diagnostics",
     "count-work",

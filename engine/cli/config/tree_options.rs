@@ -3,7 +3,7 @@
 use super::Command::Tree;
 use super::ConfigError;
 use super::Heading::{Input, Results, Viewers};
-use super::launch::{Launch, pin, ranks, stall_timeout};
+use super::launch::{Launch, launch_of_tree};
 use super::opt::{Opt, OptionKind, ROW};
 use super::report_options;
 use super::values::CheckedValues;
@@ -99,13 +99,7 @@ pub(super) fn tree(raw: &CheckedValues<'_>) -> Result<TreeJob, ConfigError> {
         report: raw.path("report"),
         units: report_options::units(raw),
         params: raw.params()?,
-        launch: Launch {
-            ranks: ranks(raw)?,
-            pin: pin(raw),
-            stall_timeout: stall_timeout(raw)?,
-            diagnostics: false,
-            count_work: false,
-        },
+        launch: launch_of_tree(raw)?,
         log: raw.path("log"),
     })
 }

@@ -152,7 +152,8 @@ pub use api::hook::Progress;
 pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{
     FieldDefaults, FofParams, Linking, LinkingTypes, Measure, NewThresholds, NewVoidThresholds, ParamError,
-    ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, Topic, TreeParams,
+    ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, TimeLimits, Topic,
+    TreeParams,
 };
 pub use api::particles::ParticleColumns;
 pub use api::rank_builder::RankBuilder;

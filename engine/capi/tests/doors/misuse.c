@@ -97,6 +97,25 @@ static void bad_value(inselberg *handle) {
   require(phew(handle) == INSELBERG_DONE, "clumps after it");
 }
 
+/* Two engines in crossed order: each rank waits for the others, until its limit. */
+static void crossed(void) {
+  inselberg *handles[2] = {ready(), ready()};
+  for (int i = 0; i < 2; i++) {
+    require(inselberg_set(handles[i], "stall_timeout", "0.1") == INSELBERG_DONE, "a limit");
+    refused(inselberg_set(handles[i], "stall_timeout", "-1"), INSELBERG_INVALID_ARGUMENT, "stall_timeout is -1");
+  }
+  if (n_ranks > 1) {
+    int code = phew(handles[is_last]);
+    refused(code, INSELBERG_TIMED_OUT, "expected the same calls of the same engines on all ranks");
+    refused(code, INSELBERG_TIMED_OUT, "nothing moved for");
+    refused(phew(handles[is_last]), INSELBERG_TIMED_OUT, "");
+  }
+  int expected = n_ranks > 1 ? INSELBERG_TIMED_OUT : INSELBERG_DONE;
+  require(inselberg_free(&handles[is_last]) == expected && handles[is_last] == NULL, "free what is lost");
+  inselberg_set(handles[!is_last], "recover_timeout", "0.3");
+  inselberg_free(&handles[!is_last]);
+}
+
 int main(void) {
 #ifdef WITH_MPI
   MPI_Init(NULL, NULL);
@@ -107,6 +126,7 @@ int main(void) {
   inselberg *handle = ready();
   open_twice(handle);
   bad_value(handle);
+  crossed();
   require(inselberg_free(&handle) == INSELBERG_DONE, "free");
 #ifdef WITH_MPI
   MPI_Finalize();

@@ -7,9 +7,9 @@ use crate::api::groups::{self, FofGroups};
 use crate::api::guard;
 use crate::api::hook::{Hook, Progress};
 use crate::api::opened::{OpenParticles, OpenSnapshot};
-use crate::api::params::TreeParams;
 use crate::api::params::{FofParams, PhewParams};
 use crate::api::params::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
+use crate::api::params::{TimeLimits, TreeParams};
 use crate::api::particles::ParticleColumns;
 use crate::api::phew;
 use crate::api::rank_builder::RankBuilder;
@@ -42,7 +42,13 @@ pub struct Engine {
 impl Engine {
     /// A builder of an engine.
     pub fn builder() -> EngineBuilder {
-        EngineBuilder { threads: None, rank: None, hook: None }
+        EngineBuilder {
+            threads: None,
+            rank: None,
+            hook: None,
+            limits: TimeLimits::default(),
+            is_ready: Ok(()),
+        }
     }
 
     pub(crate) fn of(owner: ProcessOwner, comm: Comm) -> Self {
@@ -214,6 +220,14 @@ impl Engine {
         self.shared.call(|_| work())
     }
 
+    /// How long the ranks wait for each other in later calls. Local; all ranks set the same.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for the first that is out of range; none is set then.
+    pub fn set_time_limits(&mut self, limits: &TimeLimits) -> Result<(), Error> {
+        self.shared.set_time_limits(limits)
+    }
+
     /// Collective: ends the use of the communicator. Results that were found before can still be read, but
     /// not gathered, written or cut again. Dropping an engine exchanges no messages.
     ///
@@ -235,6 +249,8 @@ pub struct EngineBuilder {
     threads: Option<usize>,
     rank: Option<RankBuilder>,
     hook: Option<Hook>,
+    limits: TimeLimits,
+    is_ready: Result<(), Error>,
 }
 
 impl std::fmt::Debug for EngineBuilder {
@@ -279,14 +295,28 @@ impl EngineBuilder {
         Self { hook: Some(Arc::new(hook)), ..self }
     }
 
+    /// How long the ranks wait for each other. [`Engine::set_time_limits`] changes it later.
+    #[must_use]
+    pub fn time_limits(self, limits: TimeLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Whether this rank can use an engine. If one cannot, its error is that of [`Self::build`] on all ranks.
+    #[must_use]
+    pub fn only_if(self, is_ready: Result<(), Error>) -> Self {
+        Self { is_ready, ..self }
+    }
+
     /// The engine. Over several ranks collective.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for 0 threads; when the system has no threads left; when ranks cannot
+    /// [`ErrorKind::InvalidArgument`] for 0 threads and for time limits out of range; when the system has no threads left; when ranks cannot
     /// be reached. All ranks return the same error once they have reached each other.
     pub fn build(self) -> Result<Engine, Error> {
         let comm = self.rank.map_or_else(|| Ok(Comm::solo()), RankBuilder::build)?;
         let threads = guard::call(&comm, || {
+            self.is_ready?;
+            self.limits.set_on(&comm)?;
             let by_default = default_threads(&comm)?;
             match self.threads {
                 Some(0) => Err(Error::new(ErrorKind::InvalidArgument, "0 threads; expected 1 or more")),

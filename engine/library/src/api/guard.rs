@@ -36,9 +36,23 @@ pub fn call<T>(comm: &Comm, work: impl FnOnce() -> Result<T, Error>) -> Result<T
     if let Some(error) = &own {
         comm.abort(error.to_string());
     }
-    comm.recover()?;
+    let failure = comm.failure();
+    if let Err(lost) = comm.recover() {
+        return Err(lost_for_good(failure, lost));
+    }
     let said = own.map(|error| format!("{} {error}", error.kind() as u8));
     Err(first_of(&all_messages(comm, said)?))
+}
+
+/// The error of a rank whose engine can only be freed. After a stall it says where the ranks waited.
+fn lost_for_good(failure: Option<CommError>, lost: CommError) -> Error {
+    match failure {
+        Some(failure) if failure.is_stall() => {
+            let expected = "expected the same calls of the same engines on all ranks, in the same order";
+            Error::new(ErrorKind::TimedOut, format!("{failure}, and the engine is lost; {expected}"))
+        }
+        _ => lost.into(),
+    }
 }
 
 /// The error of the lowest rank that has one.

@@ -1,7 +1,6 @@
 //! How an engine reaches the other ranks.
 
 use inselberg_comm::{Comm, CommBuilder};
-use std::time::Duration;
 
 /// One rank of an engine over several ranks. It may be sent to a thread, where the engine of that rank is
 /// built ([`EngineBuilder::rank`](crate::EngineBuilder::rank)).
@@ -29,20 +28,6 @@ impl RankBuilder {
     #[cfg(feature = "mpi")]
     pub fn guest(host: inselberg_comm::HostComm) -> Self {
         Self(Comm::guest(host))
-    }
-
-    /// When all ranks are in calls and nothing has moved for this time, the call ends with
-    /// [`ErrorKind::TimedOut`](crate::ErrorKind::TimedOut), which states the location of each rank. Without
-    /// it, ranks wait forever. A rank that computes has ten times as long.
-    #[must_use]
-    pub fn stall_timeout(self, after: Duration) -> Self {
-        Self(self.0.stall_timeout(after))
-    }
-
-    /// How long a rank waits for the others after an error and when the engine is closed: 10 s by default.
-    #[must_use]
-    pub fn recover_timeout(self, within: Duration) -> Self {
-        Self(self.0.recover_timeout(within))
     }
 
     pub(crate) fn build(self) -> inselberg_comm::Result<Comm> {

@@ -3,6 +3,7 @@
 use crate::api::guard;
 use crate::api::hook::{Hook, HookObserver};
 use crate::api::meshes::MeshCache;
+use crate::api::params::TimeLimits;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::progress::Observer;
@@ -140,6 +141,11 @@ impl Shared {
     /// The communicator. Calls are refused from now on.
     pub fn take_comm(&self) -> Option<Comm> {
         self.state.lock().comm.take()
+    }
+
+    /// Local: sets the time limits of later calls.
+    pub fn set_time_limits(&self, limits: &TimeLimits) -> Result<(), Error> {
+        self.state.lock().comm.as_ref().map_or(Ok(()), |comm| limits.set_on(comm)).map_err(Error::from)
     }
 
     /// Collective: makes a call on the threads of the engine. An error on one rank is an error on all.

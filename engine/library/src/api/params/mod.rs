@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`PhewParams`], [`FofParams`] | with their algorithms: `phew`, `fof` |
 //! | [`TreeParams`] | `trees` |
+//! | [`TimeLimits`] | `limits` |
 //! | [`LinkingTypes`], [`ParticleMeshParams`], [`ParticleGraphParams`] | `particles` |
 //! | [`BoundRequest`](crate::BoundRequest), [`VoidParams`](crate::VoidParams) | `bound`, `voids` |
 //! | [`NewThresholds`], [`NewVoidThresholds`] | where trees are cut: `phew`, `voids` |
@@ -13,6 +14,7 @@
 //! Fortran, Python and docs/parameters.md then have it. Rules between parameters stand in `check` of their
 //! struct.
 
+mod limits;
 mod particles;
 mod trees;
 
@@ -22,6 +24,7 @@ pub use crate::phew::recut::NewThresholds;
 pub use crate::voids::NewVoidThresholds;
 pub use inselberg_io::FieldDefaults;
 pub use inselberg_io::params::{Measure, ParamError, ParamKind, Parameter, Params, Topic};
+pub use limits::TimeLimits;
 pub use particles::{LinkingTypes, ParticleGraphParams, ParticleMeshParams};
 pub use trees::TreeParams;
 
