@@ -35,7 +35,7 @@ impl SharedEngine {
             let is_over_ranks = shared.calls.is_over_ranks();
             let made = work(engine).and_then(|value| {
                 if is_over_ranks {
-                    engine.agree(|| call.decide())?;
+                    engine.agree_beside("end of a call", || call.decide())?;
                 }
                 Ok(value)
             });
@@ -65,7 +65,7 @@ impl SharedEngine {
             Ok(made) => (Ok(made), None),
         };
         let result = self.run(py, report, move |engine| {
-            let made = engine.agree(|| made)?;
+            let made = engine.agree_beside("begin of a call", || made)?;
             work(engine, made)
         });
         result.map_err(|error| match own {

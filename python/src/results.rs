@@ -118,7 +118,7 @@ impl NativeClumps {
         let (py, engine) = (of.py(), Arc::clone(&of.as_super().get().engine));
         let clumps = Arc::clone(&of.get().0);
         let found = engine.run(py, None, move |engine| {
-            let params = engine.agree(|| filled(clumps.params().clone(), &options))?;
+            let params = engine.agree_beside("recut", || filled(clumps.params().clone(), &options))?;
             clumps.recut(&params)
         })?;
         Bound::new(py, Self::new(found, engine))

@@ -7,7 +7,9 @@
  *
  * Ranks. A function that is called collective is called by all ranks of the communicator, in the same order, each with its own
  * cells or particles. All ranks return the same code and message; those of the lowest rank that failed. The next call works,
- * but for INSELBERG_TIMED_OUT. The other functions are local.
+ * but for INSELBERG_TIMED_OUT. The other functions are local. Ranks number their collective calls. A rank that made another one,
+ * has other options, or refused one alone, as with a NULL handle, is INSELBERG_COMMUNICATION or INSELBERG_INVALID_ARGUMENT on all
+ * ranks at the next call.
  *
  * Merger trees. A tree has a handle of its own, which belongs to the handle that began it: their calls come one at a time, and
  * fail once that handle is freed.

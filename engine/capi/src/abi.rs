@@ -7,11 +7,11 @@ use crate::box_of::BoxOf;
 use crate::given::{GivenColumn, GivenColumns, OutputColumn, text};
 use crate::handle::{HandleState, LEAVES, OCTS, ProgressFn, WarningFn};
 use crate::message::{code, from_panic, refused, with_last};
+use crate::turns::{OneAtATime, Whose, locked, together};
 use crate::views::{ColumnView, TableView};
-use inselberg::{Engine, EngineBuilder, Error, ErrorKind, Geometry};
+use inselberg::{Engine, EngineBuilder, Error, Geometry};
 use std::ffi::{c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, TryLockError};
 
 /// Version of this header. It changes when a program must be compiled again.
 pub const INSELBERG_ABI_VERSION: i32 = 2;
@@ -41,7 +41,7 @@ pub const INSELBERG_INTERNAL: i32 = 10;
 
 /// A handle: threads, ranks, options, the mesh of the last cells and the last result. One per rank.
 #[derive(Debug)]
-pub struct EngineHandle(Mutex<HandleState>);
+pub struct EngineHandle(OneAtATime<HandleState>);
 
 impl std::fmt::Debug for HandleState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -49,42 +49,34 @@ impl std::fmt::Debug for HandleState {
     }
 }
 
-const BUSY: &str = "another call of this handle runs; expected one at a time";
-
 /// Runs an entry: its code, also after a panic.
 pub(crate) fn run(work: impl FnOnce() -> Result<(), Error>) -> i32 {
     code(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(from_panic(&*panic))))
 }
 
-/// Runs an entry on a handle. It is refused while another call of the handle runs.
+/// Runs a local entry on a handle. It is refused while another call of the handle runs.
 ///
 /// # Safety
 /// The handle is NULL or valid.
-pub(crate) unsafe fn enter(
+unsafe fn enter(
     handle: *const EngineHandle,
     work: impl FnOnce(&mut HandleState) -> Result<(), Error>,
 ) -> i32 {
-    run(|| {
-        // SAFETY: as the caller says.
-        let handle = unsafe { handle.as_ref() };
-        locked(handle.map(|handle| &handle.0), work)
-    })
+    // SAFETY: as the caller says.
+    run(|| locked(unsafe { handle.as_ref() }.map(|handle| &handle.0), work))
 }
 
-/// Does `work` on what a handle keeps. It is refused without a handle, and while another call of the handle
-/// runs.
-pub(crate) fn locked<S>(
-    state: Option<&Mutex<S>>,
-    work: impl FnOnce(&mut S) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let state = state.ok_or_else(|| refused("the handle is NULL; expected an open one"))?;
-    match state.try_lock() {
-        Ok(mut state) => work(&mut state),
-        Err(TryLockError::WouldBlock) => Err(refused(BUSY)),
-        Err(TryLockError::Poisoned(_)) => {
-            Err(Error::new(ErrorKind::Internal, "an earlier call ended by a fault; expected it to be freed"))
-        }
-    }
+/// Runs a collective entry on a handle, as [`enter`]. If it is refused, the other ranks hear of it at the
+/// next one.
+///
+/// # Safety
+/// The handle is NULL or valid.
+pub(crate) unsafe fn enter_together(
+    handle: *const EngineHandle,
+    work: impl FnOnce(&mut HandleState) -> Result<(), Error>,
+) -> i32 {
+    // SAFETY: as the caller says.
+    run(|| together(unsafe { handle.as_ref() }.map(|handle| &handle.0), work))
 }
 
 /// Takes a handle from its owner and sets the owner's pointer to NULL. Returns what the handle keeps, or
@@ -97,19 +89,18 @@ pub(crate) fn locked<S>(
 /// `handle` is NULL or the address of a pointer, to nothing or to a handle that no other call uses.
 pub(crate) unsafe fn taken<H, S>(
     handle: *mut *mut H,
-    state: impl Fn(&H) -> &Mutex<S>,
-    own: impl FnOnce(H) -> Mutex<S>,
+    kept: impl Fn(&H) -> &OneAtATime<S>,
+    own: impl FnOnce(H) -> OneAtATime<S>,
+    whose: Whose,
 ) -> Result<Option<S>, Error> {
     // SAFETY: as the caller says.
     let Some(place) = (unsafe { handle.as_mut() }) else { return Ok(None) };
     // SAFETY: NULL or a handle, as the caller says.
     let Some(used) = (unsafe { place.as_ref() }) else { return Ok(None) };
-    if matches!(state(used).try_lock(), Err(TryLockError::WouldBlock)) {
-        return Err(refused(BUSY));
-    }
+    kept(used).check_idle(whose)?;
     // SAFETY: this library made it, no call uses it, and its only pointer is gone.
     let handle = unsafe { Box::from_raw(std::mem::replace(place, std::ptr::null_mut())) };
-    Ok(own(*handle).into_inner().ok())
+    Ok(own(*handle).into_state())
 }
 
 /// Reads a box.
@@ -144,8 +135,9 @@ unsafe fn open(
         // SAFETY: as the caller says.
         let is_welcome = check_version(abi).and_then(|()| unsafe { check_empty(handle, "handle") });
         let state = HandleState::new(builder()?, threads, is_welcome)?;
+        let missed = state.missed_calls();
         // SAFETY: not null, so the caller's pointer is there.
-        unsafe { handle.write(Box::into_raw(Box::new(EngineHandle(Mutex::new(state))))) };
+        unsafe { handle.write(Box::into_raw(Box::new(EngineHandle(OneAtATime::new(state, missed))))) };
         Ok(())
     })
 }
@@ -258,7 +250,7 @@ pub unsafe extern "C" fn inselberg_open_serial_abi(
 pub unsafe extern "C" fn inselberg_free(handle: *mut *mut EngineHandle) -> i32 {
     run(|| {
         // SAFETY: as the caller says.
-        let state = unsafe { taken(handle, |handle| &handle.0, |handle| handle.0) }?;
+        let state = unsafe { taken(handle, |handle| &handle.0, |handle| handle.0, Whose::AllRanks) }?;
         // After a fault the other ranks do not wait.
         state.map_or(Ok(()), HandleState::close)
     })
@@ -359,7 +351,7 @@ pub unsafe extern "C" fn inselberg_set_octs(
     n: i64,
 ) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { enter(handle, |state| state.set_cells(GivenColumns::new(columns, n), OCTS, 8)) }
+    unsafe { enter_together(handle, |state| state.set_cells(GivenColumns::new(columns, n), OCTS, 8)) }
 }
 
 /// Collective: the cells of this rank as leaves, in any order. Columns, all needed:
@@ -378,7 +370,7 @@ pub unsafe extern "C" fn inselberg_set_leaves(
     n: i64,
 ) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { enter(handle, |state| state.set_cells(GivenColumns::new(columns, n), LEAVES, 1)) }
+    unsafe { enter_together(handle, |state| state.set_cells(GivenColumns::new(columns, n), LEAVES, 1)) }
 }
 
 /// Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns,
@@ -397,7 +389,7 @@ pub unsafe extern "C" fn inselberg_phew(
     n: i64,
 ) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { enter(handle, |state| state.phew(GivenColumns::new(columns, n))) }
+    unsafe { enter_together(handle, |state| state.phew(GivenColumns::new(columns, n))) }
 }
 
 /// Collective: friends-of-friends groups of particles. Columns:
@@ -417,7 +409,7 @@ pub unsafe extern "C" fn inselberg_fof(
     n: i64,
 ) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { enter(handle, |state| state.fof(GivenColumns::new(columns, n))) }
+    unsafe { enter_together(handle, |state| state.fof(GivenColumns::new(columns, n))) }
 }
 
 /// Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density
@@ -428,7 +420,7 @@ pub unsafe extern "C" fn inselberg_fof(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inselberg_recut(handle: *const EngineHandle) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { enter(handle, HandleState::recut) }
+    unsafe { enter_together(handle, HandleState::recut) }
 }
 
 /// The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo
@@ -535,12 +527,13 @@ unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inselberg_write(handle: *const EngineHandle, path: *const c_char) -> i32 {
     // SAFETY: as the caller says.
-    unsafe { enter(handle, |state| state.write(text(path))) }
+    unsafe { enter_together(handle, |state| state.write(text(path))) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inselberg::ErrorKind;
 
     #[test]
     fn codes_are_those_of_the_library() {

@@ -1,19 +1,19 @@
 //! The functions for merger trees that C and Fortran programs call, as those of [`abi`](crate::abi).
 #![allow(unsafe_code)]
 
-use crate::abi::{EngineHandle, check_empty, enter, geometry, locked, run, taken};
+use crate::abi::{EngineHandle, check_empty, enter_together, geometry, run, taken};
 use crate::box_of::BoxOf;
 use crate::given::{GivenColumn, GivenColumns, text};
 use crate::message::refused;
 use crate::tree::TreeState;
+use crate::turns::{OneAtATime, Whose, locked, together};
 use inselberg::Error;
 use std::ffi::c_char;
-use std::sync::Mutex;
 
 /// A merger tree that grows output by output, and keeps tracers from call to call. One per rank. Rank 0 keeps
 /// the history, all ranks 16 bytes per dark matter or star member of the last output.
 #[derive(Debug)]
-pub struct TreeHandle(Mutex<TreeState>);
+pub struct TreeHandle(OneAtATime<TreeState>);
 
 impl std::fmt::Debug for TreeState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -21,16 +21,13 @@ impl std::fmt::Debug for TreeState {
     }
 }
 
-/// Runs an entry on a tree.
+/// Runs a collective entry on a tree.
 ///
 /// # Safety
 /// The tree is NULL or valid.
 unsafe fn enter_tree(tree: *const TreeHandle, work: impl FnOnce(&mut TreeState) -> Result<(), Error>) -> i32 {
-    run(|| {
-        // SAFETY: as the caller says.
-        let tree = unsafe { tree.as_ref() };
-        locked(tree.map(|tree| &tree.0), work)
-    })
+    // SAFETY: as the caller says.
+    run(|| together(unsafe { tree.as_ref() }.map(|tree| &tree.0), work))
 }
 
 /// Collective: an empty merger tree, with the options tree_gap, tree_tracers and tree_orphans as they are set
@@ -45,13 +42,14 @@ pub unsafe extern "C" fn inselberg_tree_begin(
 ) -> i32 {
     let begin = |state: &mut crate::handle::HandleState| {
         // SAFETY: as the caller says.
-        let begun = state.begin_tree(unsafe { check_empty(tree, "tree") })?;
+        let begun = TreeState(state.begin_tree(unsafe { check_empty(tree, "tree") })?);
+        let kept = OneAtATime::new(begun, state.missed_calls());
         // SAFETY: not null, so the caller's pointer is there.
-        unsafe { tree.write(Box::into_raw(Box::new(TreeHandle(Mutex::new(TreeState(begun)))))) };
+        unsafe { tree.write(Box::into_raw(Box::new(TreeHandle(kept)))) };
         Ok(())
     };
     // SAFETY: as the caller says.
-    unsafe { enter(handle, begin) }
+    unsafe { enter_together(handle, begin) }
 }
 
 /// Collective: adds an output to a tree, whose objects the program has found itself. It is later than the
@@ -102,15 +100,15 @@ pub unsafe extern "C" fn inselberg_tree_add(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inselberg_tree_outputs(tree: *const TreeHandle, n: *mut i64) -> i32 {
     // SAFETY: as the caller says.
-    unsafe {
-        enter_tree(tree, |state| {
+    run(|| unsafe {
+        locked(tree.as_ref().map(|tree| &tree.0), |state| {
             if n.is_null() {
                 return Err(refused("the address of the number is NULL; expected an address"));
             }
             n.write_unaligned(state.0.n_outputs() as i64);
             Ok(())
         })
-    }
+    })
 }
 
 /// Collective: writes the tree so far to a file, whole or not at all, in the tables of inselberg tree. Its
@@ -132,6 +130,6 @@ pub unsafe extern "C" fn inselberg_tree_write(tree: *const TreeHandle, path: *co
 pub unsafe extern "C" fn inselberg_tree_free(tree: *mut *mut TreeHandle) -> i32 {
     run(|| {
         // SAFETY: as the caller says.
-        unsafe { taken(tree, |tree| &tree.0, |tree| tree.0) }.map(|_| ())
+        unsafe { taken(tree, |tree| &tree.0, |tree| tree.0, Whose::ThisRank) }.map(|_| ())
     })
 }

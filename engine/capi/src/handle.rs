@@ -4,6 +4,7 @@ use crate::fields::{Fields, required};
 use crate::given::{GivenColumns, ItemShape, NamedColumns};
 use crate::message::refused;
 use crate::options::Options;
+use crate::turns::{MakesCalls, MissedCalls};
 use crate::views::{Found, Views};
 use inselberg::{
     CellFields, Cells, Engine, EngineBuilder, Error, Geometry, MergerTree, ParticleColumns, Progress,
@@ -27,6 +28,7 @@ type CallerHook = Arc<Mutex<(ProgressFn, usize)>>;
 /// What a handle keeps.
 pub struct HandleState {
     engine: Engine,
+    missed: Arc<MissedCalls>,
     hook: CallerHook,
     warning: (WarningFn, usize),
     options: Options,
@@ -58,6 +60,12 @@ const PARTICLES: &[(&str, ItemShape)] = &[
     ("attached", ItemShape::Values(1)),
 ];
 
+impl MakesCalls for HandleState {
+    fn missed(&mut self, n_calls: u64) {
+        self.engine.missed(n_calls);
+    }
+}
+
 impl HandleState {
     /// Collective: a new engine. `is_welcome` says whether this rank can keep it.
     ///
@@ -76,7 +84,13 @@ impl HandleState {
         };
         let engine = builder.only_if(is_welcome.and(counted.map(drop))).build()?;
         let (warning, options) = ((None, 0), Options::default());
-        Ok(Self { engine, hook, warning, options, geometry: None, cells: None, found: None })
+        let missed = Arc::new(MissedCalls::new());
+        Ok(Self { engine, missed, hook, warning, options, geometry: None, cells: None, found: None })
+    }
+
+    /// The calls that the engine missed, which its trees count as well.
+    pub fn missed_calls(&self) -> Arc<MissedCalls> {
+        Arc::clone(&self.missed)
     }
 
     /// Sets the function that gets the progress of calls.
@@ -120,7 +134,8 @@ impl HandleState {
         n_parts: usize,
     ) -> Result<(), Error> {
         let geometry = self.geometry.as_ref();
-        let cells = self.engine.agree(move || cells(&given.read(known)?, geometry, n_parts))?;
+        let name = if n_parts == 1 { "set_leaves" } else { "set_octs" };
+        let cells = self.engine.agree(name, move || cells(&given.read(known)?, geometry, n_parts))?;
         self.found = None;
         self.cells = Some(CallerCells { cells, n_parts });
         Ok(())
@@ -140,7 +155,7 @@ impl HandleState {
         let shape = ItemShape::Values(self.n_parts());
         let known = FIELDS.map(|name| (name, shape));
         let (cells, geometry, options) = (self.cells.as_ref(), self.geometry.clone(), &self.options);
-        let (cells, fields, params) = self.engine.agree(move || {
+        let (cells, fields, params) = self.engine.agree_beside("phew", move || {
             let cells = cells.ok_or_else(|| refused("no cells; expected octs or leaves first"))?;
             // The box may be that of a later time than the cells.
             let cells = cells.cells.at(geometry.ok_or_else(no_box)?)?;
@@ -160,7 +175,7 @@ impl HandleState {
     pub fn fof(&mut self, given: GivenColumns) -> Result<(), Error> {
         self.found = None;
         let geometry = self.geometry.clone();
-        let (fields, geometry) = self.engine.agree(move || {
+        let (fields, geometry) = self.engine.agree_beside("fof", move || {
             let fields = Fields::new(&given.read(PARTICLES)?)?;
             required("position", fields.vectors("position"))?;
             Ok((fields, geometry.ok_or_else(no_box)?))
@@ -176,10 +191,11 @@ impl HandleState {
     /// When there are none; those of [`inselberg::Clumps::recut`].
     pub fn recut(&mut self) -> Result<(), Error> {
         let (views, options) = (self.found.as_ref(), &self.options);
-        let (clumps, params) = self.engine.agree(move || match views.map(|views| &views.found) {
-            Some(Found::Clumps(clumps)) => Ok((clumps, options.phew()?)),
-            _ => Err(refused("no clumps; expected PHEW first")),
-        })?;
+        let (clumps, params) =
+            self.engine.agree_beside("recut", move || match views.map(|views| &views.found) {
+                Some(Found::Clumps(clumps)) => Ok((clumps, options.phew()?)),
+                _ => Err(refused("no clumps; expected PHEW first")),
+            })?;
         let found = clumps.recut(&params)?;
         self.keep(Found::Clumps(Box::new(found)));
         Ok(())
@@ -190,7 +206,7 @@ impl HandleState {
     /// # Errors
     /// When a rank cannot; those of [`Engine::trees`].
     pub fn begin_tree(&mut self, is_welcome: Result<(), Error>) -> Result<MergerTree, Error> {
-        self.engine.agree(move || is_welcome)?;
+        self.engine.agree_beside("tree_begin", move || is_welcome)?;
         self.engine.trees(&self.options.trees())
     }
 
@@ -200,7 +216,7 @@ impl HandleState {
     /// When there is none, or it cannot be written.
     pub fn write(&mut self, path: Result<&str, Error>) -> Result<(), Error> {
         let views = self.found.as_ref();
-        match self.engine.agree(move || Ok((path?, &found(views)?.found)))? {
+        match self.engine.agree_beside("write", move || Ok((path?, &found(views)?.found)))? {
             (path, Found::Clumps(clumps)) => clumps.write(path),
             (path, Found::Groups(groups)) => groups.write(path),
         }
@@ -238,7 +254,8 @@ impl HandleState {
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn close(self) -> Result<(), Error> {
+    pub fn close(mut self) -> Result<(), Error> {
+        self.engine.missed(self.missed.take());
         self.engine.close()
     }
 }

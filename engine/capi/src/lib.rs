@@ -7,6 +7,7 @@
 //!   C, Fortran ── abi ── handle ── inselberg::Engine
 //!                  │       ├── options   keys and values
 //!                  │       ├── fields    columns by name
+//!                  │       ├── turns     one call at a time
 //!                  │       └── views     tables, column by column
 //!                  └── given   columns and structs in the caller's memory
 //!
@@ -29,4 +30,5 @@ mod handle;
 mod message;
 mod options;
 mod tree;
+mod turns;
 mod views;

@@ -2,6 +2,7 @@
 
 use crate::fields::{Fields, required};
 use crate::given::{GivenColumns, ItemShape};
+use crate::turns::MakesCalls;
 use inselberg::{Error, Geometry, MergerTree, TreeColumns};
 
 /// What the handle of a tree keeps.
@@ -20,6 +21,12 @@ const OBJECTS: &[(&str, ItemShape)] = &[
     ("member_type", ItemShape::Values(1)),
 ];
 
+impl MakesCalls for TreeState {
+    fn missed(&mut self, n_calls: u64) {
+        self.0.missed(n_calls);
+    }
+}
+
 impl TreeState {
     /// Collective: adds the objects of an output.
     ///
@@ -31,7 +38,7 @@ impl TreeState {
         space: Result<Geometry, Error>,
         given: GivenColumns,
     ) -> Result<(), Error> {
-        let (number, space, fields) = self.0.agree(move || {
+        let (number, space, fields) = self.0.agree_beside("tree_add", move || {
             let fields = Fields::new(&given.read(OBJECTS)?)?;
             objects(&fields)?;
             Ok((number?, space?, fields))
@@ -44,7 +51,7 @@ impl TreeState {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&mut self, path: Result<&str, Error>) -> Result<(), Error> {
-        let path = self.0.agree(move || path)?;
+        let path = self.0.agree_beside("tree_write", move || path)?;
         self.0.write(path)
     }
 }

@@ -8,6 +8,7 @@
 #include "inselberg.h"
 #include "require.h"
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 static int is_last;
@@ -97,6 +98,105 @@ static void bad_value(inselberg *handle) {
   require(phew(handle) == INSELBERG_DONE, "clumps after it");
 }
 
+/* After a call that one rank refused alone, the next one is an error on all ranks, and the one after it works. */
+static void noticed(inselberg *handle) {
+  if (n_ranks > 1) {
+    char word[200];
+    refused(phew(handle), INSELBERG_COMMUNICATION, "(phew), rank 0 its call ");
+    snprintf(word, sizeof word, "rank %d makes its call ", n_ranks - 1);
+    char message[600];
+    inselberg_message(message, sizeof message);
+    int ahead = 0, first = 0;
+    const char *begin = strstr(message, word);
+    require(begin != NULL && sscanf(begin + strlen(word), "%d (phew), rank 0 its call %d", &ahead, &first) == 2, message);
+    require(ahead == first + 1, message);
+  }
+  require(phew(handle) == INSELBERG_DONE, "clumps after it");
+}
+
+struct work {
+  inselberg *handle;
+  int code;
+};
+
+static void *in_thread(void *of) {
+  struct work *work = of;
+  work->code = phew(work->handle);
+  return NULL;
+}
+
+static int32_t phew_within(void *of, const char *stage, uint64_t done, uint64_t n) {
+  struct work *work = of;
+  (void)done, (void)n;
+  if (work->code == INSELBERG_DONE && strcmp(stage, "saddles") == 0) {
+    work->code = phew(work->handle);
+  }
+  return 0;
+}
+
+/* Calls that the last rank refuses alone. */
+static void missed_calls(inselberg *handle) {
+  require(!is_last || phew(NULL) == INSELBERG_INVALID_ARGUMENT, "the code for no handle");
+  noticed(handle);
+  if (is_last) {
+    struct work work = {.handle = handle};
+    require(inselberg_on_progress(handle, phew_within, &work) == INSELBERG_DONE, "a function for progress");
+    require(phew(handle) == INSELBERG_DONE && work.code == INSELBERG_INVALID_ARGUMENT, "the code for a busy handle");
+    inselberg_on_progress(handle, NULL, NULL);
+  } else {
+    require(phew(handle) == INSELBERG_DONE, "clumps beside it");
+  }
+  noticed(handle);
+#ifdef WITH_MPI
+  if (is_last) {
+    pthread_t thread;
+    struct work work = {.handle = handle};
+    require(pthread_create(&thread, NULL, in_thread, &work) == 0 && pthread_join(thread, NULL) == 0, "a thread");
+    require(work.code == INSELBERG_INVALID_ARGUMENT, "the code for the wrong thread");
+  }
+  noticed(handle);
+#else
+  (void)in_thread;
+#endif
+  inselberg_tree *tree = NULL;
+  require(!is_last || inselberg_tree_write(NULL, "tree.csv") == INSELBERG_INVALID_ARGUMENT, "the code for no tree");
+  int code = inselberg_tree_begin(handle, &tree);
+  if (n_ranks > 1) {
+    refused(code, INSELBERG_COMMUNICATION, "(tree_begin)");
+    require(tree == NULL && inselberg_tree_begin(handle, &tree) == INSELBERG_DONE, "a tree after it");
+  }
+  inselberg_tree_free(&tree);
+}
+
+/* Other calls or options on the last rank. */
+static void other_calls(inselberg *handle) {
+  if (n_ranks == 1) {
+    return;
+  }
+  char word[200];
+  snprintf(word, sizeof word, "(recut), rank 0 its call ");
+  refused(is_last ? inselberg_recut(handle) : phew(handle), INSELBERG_COMMUNICATION, word);
+  require(phew(handle) == INSELBERG_DONE, "clumps after another call");
+  inselberg_set(handle, "saddle_threshold", is_last ? "7" : "6");
+  snprintf(word, sizeof word, "saddle_threshold of rank %d is 7, that of rank 0 is 6", n_ranks - 1);
+  refused(phew(handle), INSELBERG_INVALID_ARGUMENT, word);
+  inselberg_set(handle, "saddle_threshold", "none");
+  inselberg_box box = {.size = sizeof box, .side = 1.0, .coarse = {1, 1, 1}, .periodic = {1, 1, 1}, .time = is_last};
+  inselberg_set_box(handle, &box);
+  snprintf(word, sizeof word, "time of rank %d is 1.0, that of rank 0 is 0.0", n_ranks - 1);
+  refused(phew(handle), INSELBERG_INVALID_ARGUMENT, word);
+  box.time = 0;
+  inselberg_set_box(handle, &box);
+  require(phew(handle) == INSELBERG_DONE, "clumps after other options");
+
+  inselberg *other = ready();
+  refused(is_last ? inselberg_free(&other) : phew(other), INSELBERG_COMMUNICATION, "(free), rank 0 its call ");
+  if (!is_last) {
+    require(phew(other) == INSELBERG_INVALID_ARGUMENT, "the code for an engine that another rank has freed");
+  }
+  require(inselberg_free(&other) == INSELBERG_DONE && other == NULL, "free what another rank has freed");
+}
+
 /* Two engines in crossed order: each rank waits for the others, until its limit. */
 static void crossed(void) {
   inselberg *handles[2] = {ready(), ready()};
@@ -126,6 +226,8 @@ int main(void) {
   inselberg *handle = ready();
   open_twice(handle);
   bad_value(handle);
+  missed_calls(handle);
+  other_calls(handle);
   crossed();
   require(inselberg_free(&handle) == INSELBERG_DONE, "free");
 #ifdef WITH_MPI

@@ -3,7 +3,7 @@
 use crate::build::{Room, manifest, run};
 use std::process::Command;
 
-const OPTIONS: [&str; 5] = ["-std=c11", "-g", "-Wall", "-Wextra", "-Werror"];
+const OPTIONS: [&str; 6] = ["-std=c11", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"];
 
 #[test]
 fn faults_of_a_program_alone_are_errors() {

@@ -1,5 +1,6 @@
 //! What PHEW found: labels of the cells, clumps and haloes, their tree, and new cuts of it.
 
+use crate::api::call::Call;
 use crate::api::found::FoundCatalogue;
 use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
@@ -245,10 +246,7 @@ impl Clumps {
     /// # Errors
     /// When a parameter is not valid, or differs in what cannot change: density threshold and rules.
     pub fn recut(&self, params: &PhewParams) -> Result<Self, Error> {
-        self.shared().call(|session| {
-            session.check_same("parameters", params)?;
-            self.cut_again(params, session.comm)
-        })
+        self.shared().call(&Call::new("recut").params(params), |session| self.cut_again(params, session.comm))
     }
 
     fn cut_again(&self, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {

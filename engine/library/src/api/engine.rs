@@ -1,5 +1,6 @@
 //! The engine: threads, ranks and meshes that calls share.
 
+use crate::api::call::Call;
 use crate::api::cells::{CellFields, Cells};
 use crate::api::clumps::Clumps;
 use crate::api::default_threads::default_threads;
@@ -13,7 +14,7 @@ use crate::api::params::{TimeLimits, TreeParams};
 use crate::api::particles::ParticleColumns;
 use crate::api::phew;
 use crate::api::rank_builder::RankBuilder;
-use crate::api::session::{CallThreads, ProcessOwner, Shared};
+use crate::api::session::{CallThreads, Part, ProcessOwner, Shared};
 use crate::api::snapshots;
 use crate::api::trees::{self, MergerTree};
 use crate::api::voids::{self, Voids};
@@ -32,7 +33,7 @@ use std::sync::Arc;
 ///
 /// One engine per rank. Over several ranks every call is collective: all ranks make it, in the same order,
 /// each with its own cells or particles. An error on one rank is the error of the call on all of them, and
-/// the engine can then be used again. It never prints, exits, aborts or reads the environment.
+/// the engine can then be used again. Different calls or parameters are such an error. It never prints, exits, aborts or reads the environment.
 ///
 /// It may be used from any thread, also from within a rayon pool. Calls of one engine wait for each other.
 pub struct Engine {
@@ -71,7 +72,9 @@ impl Engine {
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
         let fields = fields.into();
-        self.shared.call(|session| phew::find(session, cells, &fields, params))
+        let call =
+            Call::new("phew").geometry(&cells.geometry).same("set of fields", &fields.kinds()).params(params);
+        self.shared.call(&call, |session| phew::find(session, cells, &fields, params))
     }
 
     /// Collective: friends-of-friends groups. Labels and catalogue are the same bit for bit for any number of
@@ -82,7 +85,9 @@ impl Engine {
     /// When a parameter or a value is not valid, or an ID occurs twice. When the hook cancels, or a rank
     /// fails. All ranks return the same error.
     pub fn fof(&mut self, particles: &ParticleColumns, params: &FofParams) -> Result<FofGroups, Error> {
-        self.shared.call(|session| groups::search(&session, particles, params))
+        let call = Call::new("fof").geometry(&particles.geometry);
+        let call = call.same("set of columns", &particles.kinds()).params(params);
+        self.shared.call(&call, |session| groups::search(&session, particles, params))
     }
 
     /// Collective: opens an output with cells, by its headers alone. Rank 0 reads them.
@@ -104,7 +109,9 @@ impl Engine {
         defaults: &FieldDefaults,
     ) -> Result<OpenSnapshot, Error> {
         let path = path.as_ref();
-        self.shared.call(|session| OpenSnapshot::open(path, defaults, session.comm))
+        self.shared.call(&Call::new("open").params(defaults), |session| {
+            OpenSnapshot::open(path, defaults, session.comm)
+        })
     }
 
     /// Collective: opens particles by their headers alone, in the files of one input. Rank 0 reads them.
@@ -126,7 +133,9 @@ impl Engine {
         defaults: &InputDefaults,
     ) -> Result<OpenParticles, Error> {
         let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
-        self.shared.call(|session| OpenParticles::open(&paths, defaults, session.comm))
+        self.shared.call(&Call::new("open_particles").params(defaults), |session| {
+            OpenParticles::open(&paths, defaults, session.comm)
+        })
     }
 
     /// Collective: PHEW on a density of an output, as the command does it. Each rank reads a share of the
@@ -141,7 +150,8 @@ impl Engine {
         field: &FieldChoice,
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
-        self.shared.call(|session| snapshots::phew(&session, snapshot, field, params))
+        let call = Call::new("phew_snapshot").same("field", field).params(params);
+        self.shared.call(&call, |session| snapshots::phew(&session, snapshot, field, params))
     }
 
     /// Collective: PHEW on the mesh that particles on disk make, as the command does it. Densities of
@@ -155,7 +165,8 @@ impl Engine {
         mesh: &ParticleMeshParams,
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
-        self.shared.call(|session| snapshots::phew_particles(&session, particles, mesh, params))
+        let call = Call::new("phew_particles").params(mesh).params(params);
+        self.shared.call(&call, |session| snapshots::phew_particles(&session, particles, mesh, params))
     }
 
     /// Collective: PHEW on the graph of particles on disk and their nearest neighbours, without a mesh, as
@@ -170,7 +181,8 @@ impl Engine {
         graph: &ParticleGraphParams,
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
-        self.shared.call(|session| snapshots::phew_graph(&session, particles, graph, params))
+        let call = Call::new("phew_graph").params(graph).params(params);
+        self.shared.call(&call, |session| snapshots::phew_graph(&session, particles, graph, params))
     }
 
     /// Collective: voids of particles on disk, from the graph of nearest neighbours, as the command finds
@@ -184,7 +196,8 @@ impl Engine {
         graph: &ParticleGraphParams,
         params: &VoidParams,
     ) -> Result<Voids, Error> {
-        self.shared.call(|session| voids::find(&session, particles, graph, params))
+        let call = Call::new("voids").params(graph).params(params);
+        self.shared.call(&call, |session| voids::find(&session, particles, graph, params))
     }
 
     /// Collective: friends-of-friends groups of particles on disk, as the command finds them. Each rank reads
@@ -200,7 +213,8 @@ impl Engine {
         types: &LinkingTypes,
         params: &FofParams,
     ) -> Result<FofGroups, Error> {
-        self.shared.call(|session| snapshots::fof(&session, particles, types, params))
+        let call = Call::new("fof_particles").params(types).params(params);
+        self.shared.call(&call, |session| snapshots::fof(&session, particles, types, params))
     }
 
     /// Collective: an empty merger tree, to which outputs are added one after another.
@@ -211,13 +225,36 @@ impl Engine {
         trees::begin(&self.shared, params)
     }
 
-    /// Collective: work of the caller before a call, on the threads of the engine. All ranks return their
-    /// value, or all return the error of the lowest rank that has one.
+    /// Collective: work of the caller as a call of this name, on the threads of the engine. All ranks return
+    /// their value, or all return the error of the lowest rank that has one.
     ///
     /// # Errors
-    /// When a rank has an error, or fails.
-    pub fn agree<T: Send>(&mut self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-        self.shared.call(|_| work())
+    /// When a rank has an error, makes another call, or fails.
+    pub fn agree<T: Send>(
+        &mut self,
+        call: &'static str,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        self.shared.call(&Call::new(call), |_| work())
+    }
+
+    /// Collective: as [`Self::agree`], for work that is a part of the call of this name: the next or the last
+    /// one. It is not counted as a call.
+    ///
+    /// # Errors
+    /// As [`Self::agree`]. The call is then over on all ranks.
+    pub fn agree_beside<T: Send>(
+        &mut self,
+        call: &'static str,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        self.shared.make(&Call::new(call), Part::Beside, |_| work())
+    }
+
+    /// Local: this rank refused so many collective calls before they came here. They are counted, so the
+    /// others notice at its next call, which then is an error on all ranks.
+    pub fn missed(&mut self, n_calls: u64) {
+        self.shared.missed(n_calls);
     }
 
     /// How long the ranks wait for each other in later calls. Local; all ranks set the same.
@@ -232,9 +269,15 @@ impl Engine {
     /// not gathered, written or cut again. Dropping an engine exchanges no messages.
     ///
     /// # Errors
-    /// When another rank fails.
+    /// When another rank fails, or makes another call. That one then has the same error, and its engine is
+    /// closed.
     pub fn close(self) -> Result<(), Error> {
-        self.shared.take_comm().map_or(Ok(()), |comm| Ok(comm.close()?))
+        if self.shared.is_closed() {
+            return Ok(());
+        }
+        let agreed = self.shared.call(&Call::free(), |_| Ok(()));
+        let closed = self.shared.take_comm().map_or(Ok(()), |comm| Ok(comm.close()?));
+        agreed.and(closed)
     }
 }
 

@@ -87,7 +87,6 @@ pub(crate) fn search(
         let message = "black holes and group IDs in files are of particles on disk; expected neither for particles in memory";
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
-    session.check_same("geometry and parameters", &(&particles.geometry, params, particles.kinds()))?;
     if params.bound != BoundRequest::default() {
         let message = "properties of groups of particles in memory; expected particles on disk";
         return Err(Error::new(ErrorKind::InvalidArgument, message));

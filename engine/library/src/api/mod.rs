@@ -7,6 +7,7 @@
 //!
 //! In the flow: above everything else; no other module uses this folder.
 
+mod call;
 pub mod cells;
 pub mod clumps;
 mod conversions;

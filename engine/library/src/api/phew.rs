@@ -37,7 +37,6 @@ pub(crate) fn find(
         return Err(RunError::NoDefaultThreshold { why: "for cells in memory".into() }.into());
     }
     check_needs_no_output(params)?;
-    session.check_same("geometry and parameters", &(&*cells.geometry, params, fields.kinds()))?;
     let Session { shared, comm, executor, meshes } = session;
     check_fields(cells, fields, params)?;
     let search = SearchThresholds::new(params.thresholds());

@@ -1,5 +1,6 @@
 //! The state shared by calls and results: the communicator, the threads, the mesh of the last cells.
 
+use crate::api::call::{Call, Comparison};
 use crate::api::guard;
 use crate::api::hook::{Hook, HookObserver};
 use crate::api::meshes::MeshCache;
@@ -18,8 +19,6 @@ use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
 use parking_lot::Mutex;
 use rayon::ThreadPoolBuilder;
-use std::fmt::Debug;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
@@ -102,6 +101,17 @@ struct CallState {
     comm: Option<Comm>,
     plans: Arc<Plans>,
     meshes: MeshCache,
+    /// Calls of this rank so far, also those that it refused alone.
+    n_calls: u64,
+}
+
+/// Whether the call that is compared with those of other ranks is over after this work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// It is.
+    Whole,
+    /// The work comes before the call, or after it. If it fails, the call is over.
+    Beside,
 }
 
 /// The context of a call.
@@ -113,20 +123,24 @@ pub(crate) struct Session<'a> {
     pub meshes: &'a mut MeshCache,
 }
 
-impl Session<'_> {
-    /// Collective: an error on all ranks if `what` is not the same on all of them.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`] with the first rank that differs from rank 0; when a rank fails.
-    pub fn check_same(&self, what: &str, value: &impl Debug) -> Result<(), Error> {
-        let mut hasher = DefaultHasher::new();
-        format!("{value:?}").hash(&mut hasher);
-        let all = self.comm.all_gather(&[hasher.finish()])?;
-        match all.iter().position(|other| *other != all[0]) {
-            None => Ok(()),
-            Some(rank) => {
-                let message = format!("the {what} of rank {rank} are not those of rank 0; expected the same");
-                Err(Error::new(ErrorKind::InvalidArgument, message))
+/// Where the calls of a rank stand beside those of the others.
+struct Stand {
+    number: u64,
+    /// Whether some rank has ended its use of the engine while others made another call.
+    is_ended: bool,
+}
+
+impl Stand {
+    /// Collective: an error if the ranks do not make the same call.
+    fn compare(&mut self, call: &Call, comm: &Comm) -> Result<(), Error> {
+        if comm.n_ranks() == 1 {
+            return Ok(());
+        }
+        match call.compare(self.number, comm)? {
+            Comparison::Same => Ok(()),
+            Comparison::Different { number, is_end, error } => {
+                *self = Self { number, is_ended: is_end };
+                Err(error)
             }
         }
     }
@@ -134,8 +148,14 @@ impl Session<'_> {
 
 impl Shared {
     pub fn new(owner: ProcessOwner, comm: Comm) -> Arc<Self> {
-        let state = CallState { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default() };
+        let state =
+            CallState { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default(), n_calls: 0 };
         Arc::new(Self { owner, state: Mutex::new(state) })
+    }
+
+    /// Whether the communicator is gone: this rank or another one has closed its engine.
+    pub fn is_closed(&self) -> bool {
+        self.state.lock().comm.is_none()
     }
 
     /// The communicator. Calls are refused from now on.
@@ -148,29 +168,58 @@ impl Shared {
         self.state.lock().comm.as_ref().map_or(Ok(()), |comm| limits.set_on(comm)).map_err(Error::from)
     }
 
+    /// Local: this rank refused so many collective calls alone. The others notice at its next one.
+    pub fn missed(&self, n_calls: u64) {
+        self.state.lock().n_calls += n_calls;
+    }
+
     /// Collective: makes a call on the threads of the engine. An error on one rank is an error on all.
     pub fn call<T: Send>(
         self: &Arc<Self>,
+        call: &Call,
+        work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        self.make(call, Part::Whole, work)
+    }
+
+    /// Collective: as [`Self::call`], for work that may be a part of a call only.
+    pub fn make<T: Send>(
+        self: &Arc<Self>,
+        call: &Call,
+        part: Part,
         work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send,
     ) -> Result<T, Error> {
         let mut state = self.state.lock();
-        let CallState { comm, plans, meshes } = &mut *state;
-        let Some(comm) = comm else {
+        let CallState { comm: place, plans, meshes, n_calls } = &mut *state;
+        let Some(comm) = place else {
             return Err(Error::new(ErrorKind::InvalidArgument, "the engine is closed; expected an open one"));
         };
         let plans = Arc::clone(plans);
-        match &self.owner {
-            ProcessOwner::Host { threads, hook } => threads.run(move || {
-                comm.check_callable()?;
-                let observer = HookObserver::new(hook.clone());
-                let executor = Executor::with_plans(ThreadPool::from_current(), &observer, plans);
-                guard::call(comm, || work(Session { shared: self, comm, executor: &executor, meshes }))
-            })?,
+        let (threads, hook) = match &self.owner {
+            ProcessOwner::Host { threads, hook } => (threads, hook),
             ProcessOwner::Program { pool, observer } => {
                 let executor = Executor::with_plans(pool.clone(), &**observer, plans);
-                work(Session { shared: self, comm, executor: &executor, meshes })
+                return work(Session { shared: self, comm, executor: &executor, meshes });
             }
+        };
+        let mut stand = Stand { number: *n_calls + 1, is_ended: false };
+        let of_call = &mut stand;
+        let made = threads.run(move || {
+            comm.check_callable()?;
+            let observer = HookObserver::new(hook.clone());
+            let executor = Executor::with_plans(ThreadPool::from_current(), &observer, plans);
+            guard::call(comm, || {
+                of_call.compare(call, comm)?;
+                work(Session { shared: self, comm, executor: &executor, meshes })
+            })
+        });
+        let made = made.flatten();
+        *n_calls = if part == Part::Whole || made.is_err() { stand.number } else { stand.number - 1 };
+        if stand.is_ended {
+            // All ranks are here. The error of the call counts more.
+            let _ = place.take().map(Comm::close);
         }
+        made
     }
 
     /// Local: runs `work` on the threads of the engine, or on the calling thread if the engine may not use
@@ -184,7 +233,7 @@ impl Shared {
 
     /// Collective: a whole catalogue on one rank, `None` on the others.
     pub fn gather(self: &Arc<Self>, part: &CataloguePart, rank: u32) -> Result<Option<Catalogue>, Error> {
-        self.call(|Session { comm, .. }| {
+        self.call(&Call::new("gather").same("rank", &rank), |Session { comm, .. }| {
             let n_ranks = comm.n_ranks();
             if rank as usize >= n_ranks {
                 let message = format!("rank {rank} of {n_ranks}; expected one below {n_ranks}");
@@ -196,7 +245,7 @@ impl Shared {
 
     /// Collective: as [`Self::write`], but rank 0 gets the staged file. A stage over bytes of values.
     pub fn stage(self: &Arc<Self>, part: &CataloguePart, path: &Path) -> Result<Staged, Error> {
-        self.call(|Session { comm, executor, .. }| {
+        self.call(&Call::new("stage").same("place", &path), |Session { comm, executor, .. }| {
             let observer = executor.observer();
             let bytes = bytes_of_first(path, part, comm.n_ranks());
             let _write = Stage::begin("write", bytes, comm, observer);
@@ -210,8 +259,7 @@ impl Shared {
         kept: &dyn KeptForMaps,
         views: &[View],
     ) -> Result<Option<Vec<DensityMap>>, Error> {
-        self.call(|session| {
-            session.check_same("views", &views)?;
+        self.call(&Call::new("maps").same("list of views", &views), |session| {
             check_views(views, kept.space())?;
             Ok(maps(kept, kept.space(), views, session.comm)?)
         })
@@ -227,8 +275,7 @@ impl Shared {
         let is_wanted = |name: &str| ["clumps", "haloes", "Groups", "members"].contains(&name);
         let tables = part.tables.iter().filter(|part| is_wanted(&part.table.name)).cloned().collect();
         let part = CataloguePart { attributes: part.attributes.clone(), tables };
-        self.call(|session| {
-            session.check_same("place", &place)?;
+        self.call(&Call::new("write_soap").same("place", &place), |session| {
             let Some(whole) = part.gather_on(Rank(0), session.comm)? else { return Ok(()) };
             let place = SoapPlace::new(place);
             check_soap(&place)?;
@@ -238,8 +285,7 @@ impl Shared {
 
     /// Collective: writes a catalogue to a file.
     pub fn write(self: &Arc<Self>, part: &CataloguePart, path: &Path) -> Result<(), Error> {
-        self.call(|session| {
-            session.check_same("place", &path)?;
+        self.call(&Call::new("write").same("place", &path), |session| {
             Ok(write_part(path, part, session.comm)?)
         })
     }

@@ -27,7 +27,6 @@ pub(crate) fn phew(
     field: &FieldChoice,
     params: &PhewParams,
 ) -> Result<Clumps, Error> {
-    session.check_same("field and parameters", &(field, params))?;
     // Values with units wait for those of the input, so they are checked once more when they are converted.
     params.check_on_cells()?;
     let (header, has_units) = (snapshot.reader().header(), snapshot.reader().has_units());
@@ -49,7 +48,6 @@ pub(crate) fn phew_particles(
     mesh: &ParticleMeshParams,
     params: &PhewParams,
 ) -> Result<Clumps, Error> {
-    session.check_same("mesh and parameters", &(mesh, params))?;
     params.check()?;
     let mesh = mesh.config()?;
     let snapshot = particles.on_mesh(&mesh)?;
@@ -68,7 +66,6 @@ pub(crate) fn phew_graph(
     graph: &ParticleGraphParams,
     params: &PhewParams,
 ) -> Result<Clumps, Error> {
-    session.check_same("graph and parameters", &(graph, params))?;
     params.check()?;
     if params.projection_level.is_some() {
         let problem = "a projection of a graph of particles; expected `keep_density` and maps";
@@ -91,7 +88,6 @@ pub(crate) fn fof(
     types: &LinkingTypes,
     params: &FofParams,
 ) -> Result<FofGroups, Error> {
-    session.check_same("types and parameters", &(types, params))?;
     params.check()?;
     let params = &converted(params, &of_header(particles.reader().about()))?;
     let request = types.request(params)?;

@@ -1,10 +1,11 @@
 //! Merger trees: catalogues linked one after another.
 
+use crate::api::call::Call;
 use crate::api::cells::Geometry;
 use crate::api::clumps::Clumps;
 use crate::api::groups::FofGroups;
 use crate::api::params::TreeParams;
-use crate::api::session::{Session, Shared};
+use crate::api::session::{Part, Session, Shared};
 use crate::api::tree_objects::{FlatObjects, TreeColumns, TreeObject};
 use crate::error::Error;
 use crate::trees::linker::TreeLinker;
@@ -46,8 +47,7 @@ impl std::fmt::Debug for MergerTree {
 
 /// Collective: an empty tree.
 pub(crate) fn begin(shared: &Arc<Shared>, params: &TreeParams) -> Result<MergerTree, Error> {
-    let linker = shared.call(|session: Session<'_>| {
-        session.check_same("parameters", params)?;
+    let linker = shared.call(&Call::new("tree_begin").params(params), |session: Session<'_>| {
         Ok(TreeLinker::new(params.checked()?, session.comm)?)
     })?;
     Ok(MergerTree { shared: Arc::clone(shared), linker })
@@ -67,7 +67,9 @@ impl MergerTree {
     pub fn add_files(&mut self, paths: &[impl AsRef<Path>]) -> Result<SeriesOrder, Error> {
         let paths: Vec<PathBuf> = paths.iter().map(|path| path.as_ref().to_path_buf()).collect();
         let linker = &mut self.linker;
-        self.shared.call(|session| Ok(linker.add_files(&paths, session.comm, session.executor.observer())?))
+        self.shared.call(&Call::new("add_files"), |session| {
+            Ok(linker.add_files(&paths, session.comm, session.executor.observer())?)
+        })
     }
 
     /// Collective: adds clumps that were found with bound members ([`crate::BoundRequest`]) in an output with
@@ -123,8 +125,8 @@ impl MergerTree {
         objects: impl FnOnce() -> Result<FlatObjects, Error> + Send,
     ) -> Result<(), Error> {
         let linker = &mut self.linker;
-        self.shared.call(|session| {
-            session.check_same("number and geometry", &(number, space))?;
+        let call = Call::new("tree_add").same("number", &number).geometry(space);
+        self.shared.call(&call, |session| {
             space.check()?;
             let part = objects()?.part(space, session.comm)?;
             let output = memory_output(&part, number, session.comm)?;
@@ -134,19 +136,28 @@ impl MergerTree {
 
     fn add_part(&mut self, part: &CataloguePart, number: u64) -> Result<(), Error> {
         let linker = &mut self.linker;
-        self.shared.call(|session| {
+        self.shared.call(&Call::new("tree_add").same("number", &number), |session| {
             let output = memory_output(part, number, session.comm)?;
             output.add_to(linker, session.comm, session.executor.observer())?;
             Ok(())
         })
     }
 
-    /// Collective: work of the caller before a call, as [`crate::Engine::agree`].
+    /// Collective: work of the caller before a call, as [`crate::Engine::agree_beside`].
     ///
     /// # Errors
-    /// When a rank has an error, or fails.
-    pub fn agree<T: Send>(&mut self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-        self.shared.call(|_| work())
+    /// When a rank has an error, makes another call, or fails.
+    pub fn agree_beside<T: Send>(
+        &mut self,
+        call: &'static str,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        self.shared.make(&Call::new(call), Part::Beside, |_| work())
+    }
+
+    /// Local: as [`crate::Engine::missed`].
+    pub fn missed(&mut self, n_calls: u64) {
+        self.shared.missed(n_calls);
     }
 
     /// Number of outputs so far. Local.
@@ -179,7 +190,7 @@ impl MergerTree {
         attributes: &[(String, crate::Attribute)],
     ) -> Result<Staged, Error> {
         let path = path.as_ref();
-        self.shared.call(|_| {
+        self.shared.call(&Call::new("tree_write").same("place", &path), |_| {
             let Some(mut catalogue) = self.catalogue() else { return Ok(Staged::default()) };
             catalogue.attributes.extend(attributes.iter().cloned());
             Ok(inselberg_io::catalogue::stage(path, &catalogue)?)

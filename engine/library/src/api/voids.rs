@@ -28,7 +28,6 @@ pub(crate) fn find(
     graph: &ParticleGraphParams,
     params: &VoidParams,
 ) -> Result<Voids, Error> {
-    session.check_same("graph and parameters", &(graph, params))?;
     let graph = graph.config()?;
     let snapshot = particles.on_mesh(&graph.mesh)?;
     params.check()?;
