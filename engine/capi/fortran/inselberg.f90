@@ -3,8 +3,15 @@
 ! The rules for codes, ranks, memory and threads are those of inselberg.h. Each subroutine sets `code`: 0, or one of the codes
 ! below; inselberg_message then has one line of text.
 !
-! inselberg_values and inselberg_into describe arrays where they lie, with their strides. These arrays are `target`s and
-! no temporary copies. The forms that take arrays themselves, as inselberg_phew(engine, density, code), take any array.
+! A call takes all its arrays at once, as inselberg_phew(engine, density, code, velocity_x=vx, velocity_y=vy, velocity_z=vz). They
+! may be any arrays and expressions, with any strides; they are read where they lie. `index` lists the items to be read, from 1 on.
+! Of an array of rank 2 the last dimension counts items and the first their parts; the other way round with item_dimension = 1.
+!
+! inselberg_values and inselberg_into describe single arrays for a later call: of other kinds, one per level, ... These are pointers
+! or have the attribute target, and stay until the call returns. The compiler refuses expressions, which would be gone by then. Some
+! compilers do not notice x(:, list), which is one: use index=list instead.
+!
+! The module is Fortran 2018: gfortran -std=f2018.
 module inselberg
   use, intrinsic :: iso_c_binding
   implicit none
@@ -92,15 +99,19 @@ module inselberg
     module procedure set_text, set_real, set_integer
   end interface
 
-  !> inselberg_values(name, array [, index] [, item_dimension]): an array to be read. `index` lists the items to be read, from 1
-  !> on. Of an array of rank 2 the last dimension counts items and the first their parts; the other way round with
-  !> item_dimension = 1.
+  !> inselberg_values(name, array [, index] [, item_dimension]): a pointer or target that a later call reads.
   interface inselberg_values
     module procedure values_f32_1, values_f32_2, values_f64_1, values_f64_2, &
       values_i32_1, values_i32_2, values_i64_1, values_i64_2
   end interface
 
-  !> inselberg_into(array [, index] [, item_dimension]): an array for labels, as in inselberg_values.
+  !> The same for arguments of a call that is made before they are gone.
+  interface column_of
+    module procedure column_f32_1, column_f32_2, column_f64_1, column_f64_2, &
+      column_i32_1, column_i32_2, column_i64_1, column_i64_2
+  end interface
+
+  !> inselberg_into(array [, index] [, item_dimension]): a pointer or target for labels, as in inselberg_values.
   interface inselberg_into
     module procedure into_i32_1, into_i32_2, into_i64_1, into_i64_2
   end interface
@@ -115,19 +126,29 @@ module inselberg
     module procedure set_leaves_columns, set_leaves_arrays
   end interface
 
-  !> inselberg_phew(engine, columns, code), or inselberg_phew(engine, density, code). Collective.
+  !> inselberg_phew(engine, columns, code), or inselberg_phew(engine, density, code [, mass_density] [, velocity_x, velocity_y,
+  !> velocity_z] [, index] [, item_dimension]) with arrays of one kind. Collective.
   interface inselberg_phew
     module procedure phew_columns, phew_f32_1, phew_f64_1, phew_f32_2, phew_f64_2
   end interface
 
-  !> inselberg_fof(engine, columns, code), or inselberg_fof(engine, position, code) with position(3, n). Collective.
+  !> inselberg_fof(engine, columns, code), or inselberg_fof(engine, position, code [, id] [, velocity] [, mass] [, attached]
+  !> [, index]) with position(3, n) and velocity(3, n). Reals are of one kind. Collective.
   interface inselberg_fof
-    module procedure fof_columns, fof_f32, fof_f64
+    module procedure fof_columns, fof_f32, fof_f64, fof_f32_i32, fof_f32_i64, fof_f64_i32, fof_f64_i64
   end interface
 
-  !> inselberg_labels(engine, which, outputs, code), or with an array instead of outputs.
+  !> inselberg_labels(engine, which, outputs, code), or with an array instead of outputs [, index] [, item_dimension].
   interface inselberg_labels
     module procedure labels_outputs, labels_i32_1, labels_i64_1, labels_i32_2, labels_i64_2
+  end interface
+
+  !> Collective: adds an output, whose objects the program has found itself: inselberg_tree_add(tree, number, box, columns, code),
+  !> or inselberg_tree_add(tree, number, box, id, n_members, member, code [, first_member] [, parent] [, mass] [, position]
+  !> [, velocity] [, member_type]). inselberg.h has the columns. Integers are of one kind, types 32-bit. The first member of an
+  !> object counts from 0 here as well.
+  interface inselberg_tree_add
+    module procedure tree_add_columns, tree_add_i32, tree_add_i64
   end interface
 
   !> inselberg_get(engine, table, column, values, code): the values of this rank. `values` is a pointer to reals (:), vectors
@@ -439,7 +460,7 @@ contains
     address = c_loc(nothing)
   end function
 
-  function values_f32_1(name, array, index) result(column)
+  function column_f32_1(name, array, index) result(column)
     character(*), intent(in) :: name
     real(c_float), target, intent(in) :: array(:)
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
@@ -453,7 +474,7 @@ contains
     column%c = described(type_f32, first, c_null_ptr, next, 1, size(array), index)
   end function
 
-  function values_f32_2(name, array, index, item_dimension) result(column)
+  function column_f32_2(name, array, index, item_dimension) result(column)
     character(*), intent(in) :: name
     real(c_float), target, intent(in) :: array(:, :)
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
@@ -469,7 +490,7 @@ contains
     column%c = described(type_f32, first, next(1), next(2), size(array, 1), size(array, 2), index, item_dimension)
   end function
 
-  function values_f64_1(name, array, index) result(column)
+  function column_f64_1(name, array, index) result(column)
     character(*), intent(in) :: name
     real(c_double), target, intent(in) :: array(:)
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
@@ -483,7 +504,7 @@ contains
     column%c = described(type_f64, first, c_null_ptr, next, 1, size(array), index)
   end function
 
-  function values_f64_2(name, array, index, item_dimension) result(column)
+  function column_f64_2(name, array, index, item_dimension) result(column)
     character(*), intent(in) :: name
     real(c_double), target, intent(in) :: array(:, :)
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
@@ -499,7 +520,7 @@ contains
     column%c = described(type_f64, first, next(1), next(2), size(array, 1), size(array, 2), index, item_dimension)
   end function
 
-  function values_i32_1(name, array, index) result(column)
+  function column_i32_1(name, array, index) result(column)
     character(*), intent(in) :: name
     integer(c_int32_t), target, intent(in) :: array(:)
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
@@ -513,7 +534,7 @@ contains
     column%c = described(type_i32, first, c_null_ptr, next, 1, size(array), index)
   end function
 
-  function values_i32_2(name, array, index, item_dimension) result(column)
+  function column_i32_2(name, array, index, item_dimension) result(column)
     character(*), intent(in) :: name
     integer(c_int32_t), target, intent(in) :: array(:, :)
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
@@ -529,7 +550,7 @@ contains
     column%c = described(type_i32, first, next(1), next(2), size(array, 1), size(array, 2), index, item_dimension)
   end function
 
-  function values_i64_1(name, array, index) result(column)
+  function column_i64_1(name, array, index) result(column)
     character(*), intent(in) :: name
     integer(c_int64_t), target, intent(in) :: array(:)
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
@@ -543,7 +564,7 @@ contains
     column%c = described(type_i64, first, c_null_ptr, next, 1, size(array), index)
   end function
 
-  function values_i64_2(name, array, index, item_dimension) result(column)
+  function column_i64_2(name, array, index, item_dimension) result(column)
     character(*), intent(in) :: name
     integer(c_int64_t), target, intent(in) :: array(:, :)
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
@@ -557,6 +578,74 @@ contains
     if (size(array, 2) > 1 .and. size(array, 1) > 0) next(2) = c_loc(array(1, 2))
     column%name = name
     column%c = described(type_i64, first, next(1), next(2), size(array, 1), size(array, 2), index, item_dimension)
+  end function
+
+  function values_f32_1(name, array, index) result(column)
+    character(*), intent(in) :: name
+    real(c_float), pointer, intent(in) :: array(:)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: column
+    column = column_of(name, array, index)
+  end function
+
+  function values_f32_2(name, array, index, item_dimension) result(column)
+    character(*), intent(in) :: name
+    real(c_float), pointer, intent(in) :: array(:, :)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    type(inselberg_column) :: column
+    column = column_of(name, array, index, item_dimension)
+  end function
+
+  function values_f64_1(name, array, index) result(column)
+    character(*), intent(in) :: name
+    real(c_double), pointer, intent(in) :: array(:)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: column
+    column = column_of(name, array, index)
+  end function
+
+  function values_f64_2(name, array, index, item_dimension) result(column)
+    character(*), intent(in) :: name
+    real(c_double), pointer, intent(in) :: array(:, :)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    type(inselberg_column) :: column
+    column = column_of(name, array, index, item_dimension)
+  end function
+
+  function values_i32_1(name, array, index) result(column)
+    character(*), intent(in) :: name
+    integer(c_int32_t), pointer, intent(in) :: array(:)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: column
+    column = column_of(name, array, index)
+  end function
+
+  function values_i32_2(name, array, index, item_dimension) result(column)
+    character(*), intent(in) :: name
+    integer(c_int32_t), pointer, intent(in) :: array(:, :)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    type(inselberg_column) :: column
+    column = column_of(name, array, index, item_dimension)
+  end function
+
+  function values_i64_1(name, array, index) result(column)
+    character(*), intent(in) :: name
+    integer(c_int64_t), pointer, intent(in) :: array(:)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: column
+    column = column_of(name, array, index)
+  end function
+
+  function values_i64_2(name, array, index, item_dimension) result(column)
+    character(*), intent(in) :: name
+    integer(c_int64_t), pointer, intent(in) :: array(:, :)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    type(inselberg_column) :: column
+    column = column_of(name, array, index, item_dimension)
   end function
 
   !> The same place as an output.
@@ -576,33 +665,33 @@ contains
   end function
 
   function into_i32_1(array, index) result(output)
-    integer(c_int32_t), target, intent(inout) :: array(:)
-    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer(c_int32_t), pointer, intent(in) :: array(:)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
     type(inselberg_output) :: output
-    output = as_output(values_i32_1('labels', array, index))
+    output = as_output(column_of('labels', array, index))
   end function
 
   function into_i32_2(array, index, item_dimension) result(output)
-    integer(c_int32_t), target, intent(inout) :: array(:, :)
-    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer(c_int32_t), pointer, intent(in) :: array(:, :)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
     integer, optional, intent(in) :: item_dimension
     type(inselberg_output) :: output
-    output = as_output(values_i32_2('labels', array, index, item_dimension))
+    output = as_output(column_of('labels', array, index, item_dimension))
   end function
 
   function into_i64_1(array, index) result(output)
-    integer(c_int64_t), target, intent(inout) :: array(:)
-    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer(c_int64_t), pointer, intent(in) :: array(:)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
     type(inselberg_output) :: output
-    output = as_output(values_i64_1('labels', array, index))
+    output = as_output(column_of('labels', array, index))
   end function
 
   function into_i64_2(array, index, item_dimension) result(output)
-    integer(c_int64_t), target, intent(inout) :: array(:, :)
-    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer(c_int64_t), pointer, intent(in) :: array(:, :)
+    integer(c_int32_t), pointer, contiguous, optional, intent(in) :: index(:)
     integer, optional, intent(in) :: item_dimension
     type(inselberg_output) :: output
-    output = as_output(values_i64_2('labels', array, index, item_dimension))
+    output = as_output(column_of('labels', array, index, item_dimension))
   end function
 
   subroutine set_octs_columns(engine, columns, code)
@@ -661,61 +750,210 @@ contains
     end do
   end subroutine
 
+  subroutine add(columns, n, column)
+    type(inselberg_column), intent(inout) :: columns(:)
+    integer, intent(inout) :: n
+    type(inselberg_column), intent(in) :: column
+    n = n + 1
+    columns(n) = column
+  end subroutine
+
   subroutine set_octs_arrays(engine, level, position, split, code)
     type(inselberg_engine), intent(in) :: engine
     integer(c_int32_t), target, intent(in) :: level(:), position(:, :), split(:)
     integer(c_int32_t), intent(out) :: code
-    call set_octs_columns(engine, [inselberg_values('level', level), inselberg_values('position', position), &
-      inselberg_values('split', split)], code)
+    call set_octs_columns(engine, [column_of('level', level), column_of('position', position), column_of('split', split)], code)
   end subroutine
 
   subroutine set_leaves_arrays(engine, level, position, code)
     type(inselberg_engine), intent(in) :: engine
     integer(c_int32_t), target, intent(in) :: level(:), position(:, :)
     integer(c_int32_t), intent(out) :: code
-    call set_leaves_columns(engine, [inselberg_values('level', level), inselberg_values('position', position)], code)
+    call set_leaves_columns(engine, [column_of('level', level), column_of('position', position)], code)
   end subroutine
 
-  subroutine phew_f32_1(engine, density, code)
+  subroutine phew_f32_1(engine, density, code, mass_density, velocity_x, velocity_y, velocity_z, index)
     type(inselberg_engine), intent(in) :: engine
     real(c_float), target, intent(in) :: density(:)
     integer(c_int32_t), intent(out) :: code
-    call phew_columns(engine, [inselberg_values('density', density)], code)
+    real(c_float), target, optional, intent(in), dimension(:) :: mass_density, velocity_x, velocity_y, velocity_z
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    n = 0
+    call add(columns, n, column_of('density', density, index))
+    if (present(mass_density)) call add(columns, n, column_of('mass_density', mass_density, index))
+    if (present(velocity_x)) call add(columns, n, column_of('velocity_x', velocity_x, index))
+    if (present(velocity_y)) call add(columns, n, column_of('velocity_y', velocity_y, index))
+    if (present(velocity_z)) call add(columns, n, column_of('velocity_z', velocity_z, index))
+    call phew_columns(engine, columns(:n), code)
   end subroutine
 
-  subroutine phew_f32_2(engine, density, code)
+  subroutine phew_f32_2(engine, density, code, mass_density, velocity_x, velocity_y, velocity_z, index, item_dimension)
     type(inselberg_engine), intent(in) :: engine
     real(c_float), target, intent(in) :: density(:, :)
     integer(c_int32_t), intent(out) :: code
-    call phew_columns(engine, [inselberg_values('density', density)], code)
+    real(c_float), target, optional, intent(in), dimension(:, :) :: mass_density, velocity_x, velocity_y, velocity_z
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    n = 0
+    call add(columns, n, column_of('density', density, index, item_dimension))
+    if (present(mass_density)) call add(columns, n, column_of('mass_density', mass_density, index, item_dimension))
+    if (present(velocity_x)) call add(columns, n, column_of('velocity_x', velocity_x, index, item_dimension))
+    if (present(velocity_y)) call add(columns, n, column_of('velocity_y', velocity_y, index, item_dimension))
+    if (present(velocity_z)) call add(columns, n, column_of('velocity_z', velocity_z, index, item_dimension))
+    call phew_columns(engine, columns(:n), code)
   end subroutine
 
-  subroutine fof_f32(engine, position, code)
-    type(inselberg_engine), intent(in) :: engine
-    real(c_float), target, intent(in) :: position(:, :)
-    integer(c_int32_t), intent(out) :: code
-    call fof_columns(engine, [inselberg_values('position', position)], code)
-  end subroutine
-
-  subroutine phew_f64_1(engine, density, code)
+  subroutine phew_f64_1(engine, density, code, mass_density, velocity_x, velocity_y, velocity_z, index)
     type(inselberg_engine), intent(in) :: engine
     real(c_double), target, intent(in) :: density(:)
     integer(c_int32_t), intent(out) :: code
-    call phew_columns(engine, [inselberg_values('density', density)], code)
+    real(c_double), target, optional, intent(in), dimension(:) :: mass_density, velocity_x, velocity_y, velocity_z
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    n = 0
+    call add(columns, n, column_of('density', density, index))
+    if (present(mass_density)) call add(columns, n, column_of('mass_density', mass_density, index))
+    if (present(velocity_x)) call add(columns, n, column_of('velocity_x', velocity_x, index))
+    if (present(velocity_y)) call add(columns, n, column_of('velocity_y', velocity_y, index))
+    if (present(velocity_z)) call add(columns, n, column_of('velocity_z', velocity_z, index))
+    call phew_columns(engine, columns(:n), code)
   end subroutine
 
-  subroutine phew_f64_2(engine, density, code)
+  subroutine phew_f64_2(engine, density, code, mass_density, velocity_x, velocity_y, velocity_z, index, item_dimension)
     type(inselberg_engine), intent(in) :: engine
     real(c_double), target, intent(in) :: density(:, :)
     integer(c_int32_t), intent(out) :: code
-    call phew_columns(engine, [inselberg_values('density', density)], code)
+    real(c_double), target, optional, intent(in), dimension(:, :) :: mass_density, velocity_x, velocity_y, velocity_z
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    n = 0
+    call add(columns, n, column_of('density', density, index, item_dimension))
+    if (present(mass_density)) call add(columns, n, column_of('mass_density', mass_density, index, item_dimension))
+    if (present(velocity_x)) call add(columns, n, column_of('velocity_x', velocity_x, index, item_dimension))
+    if (present(velocity_y)) call add(columns, n, column_of('velocity_y', velocity_y, index, item_dimension))
+    if (present(velocity_z)) call add(columns, n, column_of('velocity_z', velocity_z, index, item_dimension))
+    call phew_columns(engine, columns(:n), code)
   end subroutine
 
-  subroutine fof_f64(engine, position, code)
+  subroutine fof_f32(engine, position, code, velocity, mass, attached, index)
+    type(inselberg_engine), intent(in) :: engine
+    real(c_float), target, intent(in) :: position(:, :)
+    integer(c_int32_t), intent(out) :: code
+    real(c_float), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int32_t), target, optional, intent(in) :: attached(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(4)
+    integer :: n
+    call particles_f32(columns, n, position, velocity, mass, attached, index)
+    call fof_columns(engine, columns(:n), code)
+  end subroutine
+
+  subroutine fof_f32_i32(engine, position, code, id, velocity, mass, attached, index)
+    type(inselberg_engine), intent(in) :: engine
+    real(c_float), target, intent(in) :: position(:, :)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int32_t), target, intent(in) :: id(:)
+    real(c_float), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int32_t), target, optional, intent(in) :: attached(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    call particles_f32(columns, n, position, velocity, mass, attached, index)
+    call add(columns, n, column_of('id', id, index))
+    call fof_columns(engine, columns(:n), code)
+  end subroutine
+
+  subroutine fof_f32_i64(engine, position, code, id, velocity, mass, attached, index)
+    type(inselberg_engine), intent(in) :: engine
+    real(c_float), target, intent(in) :: position(:, :)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int64_t), target, intent(in) :: id(:)
+    real(c_float), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int32_t), target, optional, intent(in) :: attached(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    call particles_f32(columns, n, position, velocity, mass, attached, index)
+    call add(columns, n, column_of('id', id, index))
+    call fof_columns(engine, columns(:n), code)
+  end subroutine
+
+  subroutine particles_f32(columns, n, position, velocity, mass, attached, index)
+    type(inselberg_column), intent(inout) :: columns(:)
+    integer, intent(out) :: n
+    real(c_float), target, intent(in) :: position(:, :)
+    real(c_float), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int32_t), target, optional, intent(in) :: attached(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    n = 0
+    call add(columns, n, column_of('position', position, index))
+    if (present(velocity)) call add(columns, n, column_of('velocity', velocity, index))
+    if (present(mass)) call add(columns, n, column_of('mass', mass, index))
+    if (present(attached)) call add(columns, n, column_of('attached', attached, index))
+  end subroutine
+
+  subroutine fof_f64(engine, position, code, velocity, mass, attached, index)
     type(inselberg_engine), intent(in) :: engine
     real(c_double), target, intent(in) :: position(:, :)
     integer(c_int32_t), intent(out) :: code
-    call fof_columns(engine, [inselberg_values('position', position)], code)
+    real(c_double), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int32_t), target, optional, intent(in) :: attached(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(4)
+    integer :: n
+    call particles_f64(columns, n, position, velocity, mass, attached, index)
+    call fof_columns(engine, columns(:n), code)
+  end subroutine
+
+  subroutine fof_f64_i32(engine, position, code, id, velocity, mass, attached, index)
+    type(inselberg_engine), intent(in) :: engine
+    real(c_double), target, intent(in) :: position(:, :)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int32_t), target, intent(in) :: id(:)
+    real(c_double), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int32_t), target, optional, intent(in) :: attached(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    call particles_f64(columns, n, position, velocity, mass, attached, index)
+    call add(columns, n, column_of('id', id, index))
+    call fof_columns(engine, columns(:n), code)
+  end subroutine
+
+  subroutine fof_f64_i64(engine, position, code, id, velocity, mass, attached, index)
+    type(inselberg_engine), intent(in) :: engine
+    real(c_double), target, intent(in) :: position(:, :)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int64_t), target, intent(in) :: id(:)
+    real(c_double), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int32_t), target, optional, intent(in) :: attached(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    call particles_f64(columns, n, position, velocity, mass, attached, index)
+    call add(columns, n, column_of('id', id, index))
+    call fof_columns(engine, columns(:n), code)
+  end subroutine
+
+  subroutine particles_f64(columns, n, position, velocity, mass, attached, index)
+    type(inselberg_column), intent(inout) :: columns(:)
+    integer, intent(out) :: n
+    real(c_double), target, intent(in) :: position(:, :)
+    real(c_double), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int32_t), target, optional, intent(in) :: attached(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    n = 0
+    call add(columns, n, column_of('position', position, index))
+    if (present(velocity)) call add(columns, n, column_of('velocity', velocity, index))
+    if (present(mass)) call add(columns, n, column_of('mass', mass, index))
+    if (present(attached)) call add(columns, n, column_of('attached', attached, index))
   end subroutine
 
   !> Collective: the clumps of the last PHEW under the options that are set now.
@@ -735,36 +973,42 @@ contains
     code = c_labels(engine%handle, which, c, size(c, kind=c_int64_t))
   end subroutine
 
-  subroutine labels_i32_1(engine, which, labels, code)
+  subroutine labels_i32_1(engine, which, labels, code, index)
     type(inselberg_engine), intent(in) :: engine
     integer(c_int32_t), intent(in) :: which
     integer(c_int32_t), target, intent(inout) :: labels(:)
     integer(c_int32_t), intent(out) :: code
-    call labels_outputs(engine, which, [inselberg_into(labels)], code)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    call labels_outputs(engine, which, [as_output(column_of('labels', labels, index))], code)
   end subroutine
 
-  subroutine labels_i32_2(engine, which, labels, code)
+  subroutine labels_i32_2(engine, which, labels, code, index, item_dimension)
     type(inselberg_engine), intent(in) :: engine
     integer(c_int32_t), intent(in) :: which
     integer(c_int32_t), target, intent(inout) :: labels(:, :)
     integer(c_int32_t), intent(out) :: code
-    call labels_outputs(engine, which, [inselberg_into(labels)], code)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    call labels_outputs(engine, which, [as_output(column_of('labels', labels, index, item_dimension))], code)
   end subroutine
 
-  subroutine labels_i64_1(engine, which, labels, code)
+  subroutine labels_i64_1(engine, which, labels, code, index)
     type(inselberg_engine), intent(in) :: engine
     integer(c_int32_t), intent(in) :: which
     integer(c_int64_t), target, intent(inout) :: labels(:)
     integer(c_int32_t), intent(out) :: code
-    call labels_outputs(engine, which, [inselberg_into(labels)], code)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    call labels_outputs(engine, which, [as_output(column_of('labels', labels, index))], code)
   end subroutine
 
-  subroutine labels_i64_2(engine, which, labels, code)
+  subroutine labels_i64_2(engine, which, labels, code, index, item_dimension)
     type(inselberg_engine), intent(in) :: engine
     integer(c_int32_t), intent(in) :: which
     integer(c_int64_t), target, intent(inout) :: labels(:, :)
     integer(c_int32_t), intent(out) :: code
-    call labels_outputs(engine, which, [inselberg_into(labels)], code)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    call labels_outputs(engine, which, [as_output(column_of('labels', labels, index, item_dimension))], code)
   end subroutine
 
   !> Rows of a table of the last result, on this rank and on all. 0 where there is no such table.
@@ -853,9 +1097,7 @@ contains
     code = c_tree_begin(engine%handle, tree%handle)
   end subroutine
 
-  !> Collective: adds an output, whose objects the program has found itself. inselberg.h has the names of the columns. The first
-  !> member of an object counts from 0 here as well.
-  subroutine inselberg_tree_add(tree, number, box, columns, code)
+  subroutine tree_add_columns(tree, number, box, columns, code)
     type(inselberg_tree), intent(in) :: tree
     integer, intent(in) :: number
     type(inselberg_box), intent(in) :: box
@@ -865,6 +1107,52 @@ contains
     type(c_column) :: c(size(columns))
     call to_c(columns, names, c)
     code = c_tree_add(tree%handle, int(number, c_int64_t), sized(box), c, size(c, kind=c_int64_t))
+  end subroutine
+
+  subroutine tree_add_i32(tree, number, box, id, n_members, member, code, first_member, parent, mass, position, velocity, &
+    member_type)
+    type(inselberg_tree), intent(in) :: tree
+    integer, intent(in) :: number
+    type(inselberg_box), intent(in) :: box
+    integer(c_int32_t), target, intent(in) :: id(:), n_members(:), member(:)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int32_t), target, optional, intent(in) :: first_member(:), parent(:)
+    real(c_double), target, optional, intent(in) :: mass(:), position(:, :), velocity(:, :)
+    integer(c_int32_t), target, optional, intent(in) :: member_type(:)
+    type(inselberg_column) :: columns(9)
+    integer :: n
+    n = 3
+    columns(:n) = [column_of('id', id), column_of('n_members', n_members), column_of('member', member)]
+    if (present(first_member)) call add(columns, n, column_of('first_member', first_member))
+    if (present(parent)) call add(columns, n, column_of('parent', parent))
+    if (present(mass)) call add(columns, n, column_of('mass', mass))
+    if (present(position)) call add(columns, n, column_of('position', position))
+    if (present(velocity)) call add(columns, n, column_of('velocity', velocity))
+    if (present(member_type)) call add(columns, n, column_of('member_type', member_type))
+    call tree_add_columns(tree, number, box, columns(:n), code)
+  end subroutine
+
+  subroutine tree_add_i64(tree, number, box, id, n_members, member, code, first_member, parent, mass, position, velocity, &
+    member_type)
+    type(inselberg_tree), intent(in) :: tree
+    integer, intent(in) :: number
+    type(inselberg_box), intent(in) :: box
+    integer(c_int64_t), target, intent(in) :: id(:), n_members(:), member(:)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int64_t), target, optional, intent(in) :: first_member(:), parent(:)
+    real(c_double), target, optional, intent(in) :: mass(:), position(:, :), velocity(:, :)
+    integer(c_int32_t), target, optional, intent(in) :: member_type(:)
+    type(inselberg_column) :: columns(9)
+    integer :: n
+    n = 3
+    columns(:n) = [column_of('id', id), column_of('n_members', n_members), column_of('member', member)]
+    if (present(first_member)) call add(columns, n, column_of('first_member', first_member))
+    if (present(parent)) call add(columns, n, column_of('parent', parent))
+    if (present(mass)) call add(columns, n, column_of('mass', mass))
+    if (present(position)) call add(columns, n, column_of('position', position))
+    if (present(velocity)) call add(columns, n, column_of('velocity', velocity))
+    if (present(member_type)) call add(columns, n, column_of('member_type', member_type))
+    call tree_add_columns(tree, number, box, columns(:n), code)
   end subroutine
 
   !> The number of outputs so far.

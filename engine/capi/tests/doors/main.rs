@@ -13,4 +13,5 @@ mod mini_swift;
 mod misuse;
 #[cfg(feature = "mpi")]
 mod numa_leaders;
+mod temporaries;
 mod trees;

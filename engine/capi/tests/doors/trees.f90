@@ -136,6 +136,11 @@ contains
     box%h0 = 70
     box%omega_m = 0.3d0
     box%omega_l = 0.7d0
+    if (mod(number, 4) == 0) then
+      call inselberg_tree_add(to, number, box, id, int(n_members, c_int64_t), member, code, parent=parent, mass=mass, &
+        position=place(1:3, :), velocity=place(4:6, :), member_type=member_type)
+      return
+    end if
     call inselberg_tree_add(to, number, box, [inselberg_values('id', id), inselberg_values('parent', parent), &
       inselberg_values('mass', mass), inselberg_values('position', place(1:3, :)), &
       inselberg_values('velocity', place(4:6, :)), inselberg_values('n_members', n_members), &
