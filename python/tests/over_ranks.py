@@ -197,6 +197,14 @@ def errors():
     found = engine.phew(cells, density, **MESH.thresholds)
     text = refused(ib.InvalidArgumentError, lambda: engine.agree(lambda: [][1] if RANK == last else 1))
     assert text == ("" if N_RANKS == 1 else f"rank {last}: ") + "IndexError: list index out of range"
+    if N_RANKS > 1:
+        points = np.full((2, 3), 0.5)
+        other = lambda: engine.fof(points) if RANK == last else engine.phew(cells, density, **MESH.thresholds)  # noqa: E731
+        text = refused(ib.CommunicationError, other)
+        assert text.startswith(f"rank {last} makes its call ") and "(fof), rank 0 its call " in text, text
+    assert engine.phew(cells, density, **MESH.thresholds).totals == found.totals
+    limit = on_last(1.0, -1.0)
+    assert "stall_timeout is -1" in refused(ib.InvalidArgumentError, lambda: ib.Engine(1, comm=COMM, stall_timeout=limit))
     engine.close()
     assert "closed" in refused(ib.InvalidArgumentError, lambda: engine.phew(cells, density, **MESH.thresholds))
     assert "closed" in refused(ib.InvalidArgumentError, lambda: found.gather())

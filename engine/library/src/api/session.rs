@@ -213,7 +213,7 @@ impl Shared {
                 work(Session { shared: self, comm, executor: &executor, meshes })
             })
         });
-        let made = made.flatten();
+        let made = made.and_then(|made| made);
         *n_calls = if part == Part::Whole || made.is_err() { stand.number } else { stand.number - 1 };
         if stand.is_ended {
             // All ranks are here. The error of the call counts more.
