@@ -71,7 +71,7 @@ fn the_short_help_is_shorter_and_both_are_grouped() {
     }
     let [short, long] = ["-h", "--help"].map(|flag| printed(&["phew", flag]));
     assert!(short.contains("`inselberg phew --help`") && !short.contains("--unit-mass"), "{short}");
-    assert!(short.lines().count() < 75, "{}", short.lines().count());
+    assert!(short.lines().count() <= 75, "{}", short.lines().count());
     assert!(long.contains("Exit codes: 0, success"), "{long}");
 }
 
