@@ -233,6 +233,65 @@ fn groups_of_particles_are_studied_likewise() {
     assert!(!Path::new(&to).join("domains.svg").exists() && !Path::new(&to).join("table_paper.csv").exists());
 }
 
+/// A study of `words` on one and two ranks, real and modelled ones.
+fn small_study(words: &[&str], to: &str) -> Value {
+    let how = ["-o", to, "--repeats", "1", "--launcher", "threads", "--ranks", "1,2", "--simulate", "4"];
+    let out = done(&[&["scaling"], words, &how, &["--json"]].concat());
+    serde_json::from_slice(&out.stdout).expect("JSON")
+}
+
+#[test]
+fn every_command_is_studied_with_every_input_that_it_takes() {
+    let room = Room::new();
+    let (cells, array, series) = (field(&room), room.path("box.npy"), room.path("series"));
+    done(&["synth", "particles", "-n", "4096", "-o", &array, "--quiet"]);
+    done(&["synth", "series", "--outputs", "2", "--members", "1000", "-o", &series, "--quiet"]);
+    let catalogues = format!("{series}/clumps_*.hdf5");
+    let of_array = ["--input", &array, "--box", "16"];
+    let studied: [(Vec<&str>, &str, &str); 6] = [
+        ([&["phew", "--input", &cells][..], &PHEW].concat(), "phew", "ascent"),
+        ([&["phew"], &of_array[..], &["--density-threshold", "80"]].concat(), "phew", "density"),
+        (
+            [&["phew"], &of_array[..], &["--density-threshold", "80", "--particle-graph"]].concat(),
+            "phew",
+            "neighbours",
+        ),
+        ([&["fof"], &of_array[..]].concat(), "fof", "linking"),
+        ([&["voids"], &of_array[..]].concat(), "voids", "walls"),
+        (vec!["tree", "--input", &catalogues], "tree", "matching"),
+    ];
+    for (words, command, stage) in studied {
+        let json = small_study(&words, &room.path("study"));
+        assert_eq!(json["of"], command);
+        for (all, n) in [(&json["configurations"], 2), (&json["modelled"], 1), (&json["checks"], 2)] {
+            assert_eq!(all.as_array().map(Vec::len), Some(n), "{words:?}");
+        }
+        let stages = json["configurations"][1]["stages"].as_array().expect("stages");
+        assert!(stages.iter().any(|of| of["stage"] == stage), "{words:?}: {stages:?}");
+        assert!(real(&json["modelled"][0]["work_seconds"]) > 0.0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_launcher_gets_ranks_threads_and_nodes() {
+    use std::os::unix::fs::PermissionsExt;
+    let room = Room::new();
+    let (input, to, script) = (field(&room), room.path("study"), room.path("start"));
+    // It notes its numbers and starts one process.
+    fs::write(&script, "#!/bin/sh\nn=$1; shift\necho \"$n\" >&2\nexec \"$@\"\n").expect("a script");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a program");
+    let line = format!("{script} {{ranks}}x{{threads}}on{{nodes}}");
+    let how = ["--ranks", "1,6", "--threads", "2", "--ranks-per-node", "4", "--repeats", "1", "--json"];
+    let what = ["scaling", "phew", "--input", &input, "-o", &to, "--launcher", &line];
+    let out = done(&[&what[..], &how, &PHEW].concat());
+    let json: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let runs = json["provenance"]["runs"].to_string();
+    if cfg!(feature = "mpi") {
+        assert!(runs.contains("start 1x2on1 ") && runs.contains("start 6x2on2 "), "{runs}");
+    }
+}
+
 #[test]
 fn mistakes_are_one_line_and_leave_nothing() {
     let room = Room::new();
@@ -252,6 +311,19 @@ fn mistakes_are_one_line_and_leave_nothing() {
         (whole(&["--simulate", "2", "--bandwidth", "0"]), &["--bandwidth: `0`"]),
         (whole(&["--simulate", "2", "--balance", "luck"]), &["--balance: `luck`", "some of work"]),
         (whole(&["--ranks", "2", "--launcher", "mpirun"]), &["--launcher: `mpirun`", "{ranks}"]),
+        (
+            whole(&["--ranks", "2", "--launcher", "mpirun -n {rank}"]),
+            &["{rank}", "expected no places but {ranks}, {threads} and {nodes}"],
+        ),
+        (
+            whole(&["--ranks", "2", "--launcher", "srun -N {nodes}"]),
+            &["{nodes}", "expected --ranks-per-node"],
+        ),
+        (
+            [&["scaling", "phew", "-o", &to, "--ranks", "2", "--input", &input, &input][..], &PHEW].concat(),
+            &["--input: `", "expected one snapshot"],
+        ),
+        (vec!["scaling", "tree", "-o", &to, "--ranks", "1"], &["scaling tree needs an input; give --input"]),
         (whole(&["--ranks", "2", "--relevance-threshold=-1"]), &["--relevance-threshold: `-1`"]),
         (
             ["scaling", "phew", "--input", &input, "-o", &to, "--ranks", "1"].to_vec(),

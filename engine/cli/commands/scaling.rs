@@ -4,11 +4,11 @@ use super::child;
 use super::fault::{CommandError, warn};
 use super::preflight::REPORT_PAGE;
 use super::{interrupt, out, preflight};
-use crate::config::{Command, Common, StudyJob};
+use crate::config::{CommandInfo, Common, Launcher, StudyJob};
 use crate::report::thread_clock;
 use crate::scaling::{
-    Measured, Modelled, Plot, Sample, Study, StudyProvenance, check, configurations, markdown, modelled,
-    page, tables,
+    LaunchLine, Measured, Modelled, Plot, RunSize, Sample, Study, StudyProvenance, check, configurations,
+    markdown, modelled, page, tables,
 };
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::staging::{Staged, stage_file};
@@ -49,10 +49,6 @@ fn short(study: &Study) -> String {
 }
 
 fn check_places(job: &StudyJob, common: Common) -> Result<(), CommandError> {
-    match job.command {
-        Command::Fof => drop(inselberg_io::particles::open_particles(&job.inputs)?),
-        _ => drop(inselberg_io::open(&job.inputs[0])?),
-    }
     preflight::folder(&job.output)?;
     preflight::replaceable(&job.output.join(REPORT_PAGE), common.force)?;
     if !job.simulate.is_empty() && thread_clock().is_none() {
@@ -65,7 +61,7 @@ fn check_places(job: &StudyJob, common: Common) -> Result<(), CommandError> {
 struct StudyRuns<'a> {
     job: &'a StudyJob,
     program: String,
-    launcher: Option<Vec<String>>,
+    launcher: Option<LaunchLine>,
     /// Number of runs, and number of finished ones.
     n: usize,
     done: usize,
@@ -101,29 +97,30 @@ fn run(job: &StudyJob, common: Common) -> Result<Study, CommandError> {
     })
 }
 
+/// The word of the command that is studied.
 fn word(job: &StudyJob) -> &'static str {
-    if job.command == Command::Fof { "fof" } else { "phew" }
+    CommandInfo::of(job.command).words[0]
 }
 
 /// The command that starts ranks as processes; `None` for threads, with a note on the reason.
-fn launcher(job: &StudyJob) -> (Option<Vec<String>>, Option<String>) {
+fn launcher(job: &StudyJob) -> (Option<LaunchLine>, Option<String>) {
     const INSTEAD: &str = "ranks are threads of one process";
-    if job.ranks.iter().all(|n| *n == 1) || job.launcher.as_deref() == Some("threads") {
-        return (None, None);
-    }
-    if !cfg!(feature = "mpi") {
-        return (None, Some(format!("this build has no MPI (cargo feature `mpi`): {INSTEAD}")));
-    }
-    let words = |line: &str| line.split_whitespace().map(String::from).collect::<Vec<_>>();
-    if let Some(line) = &job.launcher {
-        return (Some(words(line)), None);
-    }
-    match std::process::Command::new("mpirun").arg("--version").output() {
-        Ok(out) if String::from_utf8_lossy(&out.stdout).contains("Open MPI") => {
-            (Some(words("mpirun -n {ranks} --bind-to none --oversubscribe")), None)
+    let is_alone = job.ranks.iter().all(|n| *n == 1);
+    let known = |line| LaunchLine::parse(line).expect("a line with {ranks}");
+    match &job.launcher {
+        Some(Launcher::Threads) => (None, None),
+        None if is_alone => (None, None),
+        _ if !cfg!(feature = "mpi") => {
+            (None, Some(format!("this build has no MPI (cargo feature `mpi`): {INSTEAD}")))
         }
-        Ok(_) => (Some(words("mpirun -n {ranks}")), None),
-        Err(_) => (None, Some(format!("mpirun is not installed and --launcher is not given: {INSTEAD}"))),
+        Some(Launcher::Line(line)) => (Some(line.clone()), None),
+        None => match std::process::Command::new("mpirun").arg("--version").output() {
+            Ok(out) if String::from_utf8_lossy(&out.stdout).contains("Open MPI") => {
+                (Some(known("mpirun -n {ranks} --bind-to none --oversubscribe")), None)
+            }
+            Ok(_) => (Some(known("mpirun -n {ranks}")), None),
+            Err(_) => (None, Some(format!("mpirun is not installed and --launcher is not given: {INSTEAD}"))),
+        },
     }
 }
 
@@ -206,9 +203,11 @@ impl StudyRuns<'_> {
     /// The command line of a real run.
     fn real(&self, ranks: usize, threads: usize, is_counted: bool) -> Vec<String> {
         let (mut words, mut n_threads) = (Vec::new(), threads);
+        let nodes = self.job.ranks_per_node.map(|n| ranks.div_ceil(n));
         match &self.launcher {
-            Some(launcher) if ranks > 1 => {
-                words.extend(launcher.iter().map(|word| word.replace("{ranks}", &ranks.to_string())));
+            // A given launcher may choose the node, and so starts single ranks as well.
+            Some(line) if ranks > 1 || self.job.launcher.is_some() => {
+                words.extend(line.words(RunSize { ranks, threads, nodes }));
                 words.extend(self.program());
             }
             _ => {

@@ -22,19 +22,7 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
         let inputs = expanded(&job.inputs)?;
         // Only the first process makes files.
         if is_first {
-            for input in &inputs {
-                preflight::distinct(&[("input", input), ("tree", &job.output)])?;
-                if let Some(file) = &job.log {
-                    preflight::distinct(&[("input", input), ("tree", &job.output), ("log", file)])?;
-                }
-            }
-            catalogue::check_output(&job.output)?;
-            preflight::replaceable(&job.output, common.force)?;
-            check_report(job, common)?;
-            for (folder, _) in converters(job) {
-                preflight::distinct(&[("tree", &job.output), ("folder", folder)])?;
-                preflight::folder(folder)?;
-            }
+            check_results(job, &inputs, common)?;
             job.ytree.as_deref().map_or(Ok(()), catalogue::check_viewer)?;
             log::begin(job.log.as_deref().map(log_file::opened).transpose()?, common.verbose);
         }
@@ -50,9 +38,11 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
         let mut tree = engine.trees(&job.params).map_err(failed)?;
         let order = tree.add_files(&inputs).map_err(failed)?;
         let writing = Stage::begin("write", 0, comm, &*recorder);
-        let mut staged = tree.stage(&job.output, &[]).map_err(failed)?;
+        let staged = job.output.as_ref().map(|path| tree.stage(path, &[]).map_err(failed));
+        let mut staged = staged.transpose()?.unwrap_or_default();
         drop(writing);
-        let costs = RunCosts::new(recorder.stages(), None, comm.n_ranks() > 1, comm)?;
+        let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
+        let costs = RunCosts::new(recorder.stages(), None, with_ranks, comm)?;
         if comm.rank() != Rank(0) {
             return Ok(());
         }
@@ -77,11 +67,26 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
     })
 }
 
-/// Checks that the report can be written.
-fn check_report(job: &TreeJob, common: Common) -> Result<(), CommandError> {
-    let Some(folder) = &job.report else { return Ok(()) };
-    preflight::distinct(&[("tree", &job.output), ("report", folder)])?;
-    preflight::report(folder, common.force)
+/// Checks that the results can be written.
+fn check_results(job: &TreeJob, inputs: &[PathBuf], common: Common) -> Result<(), CommandError> {
+    let files = [("tree", &job.output), ("log", &job.log)];
+    let files: Vec<(&str, &Path)> =
+        files.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?))).collect();
+    let with_files = |name, path| [vec![(name, path)], files.clone()].concat();
+    inputs.iter().try_for_each(|input| preflight::distinct(&with_files("input", input)))?;
+    if let Some(path) = &job.output {
+        catalogue::check_output(path)?;
+        preflight::replaceable(path, common.force)?;
+    }
+    if let Some(folder) = &job.report {
+        preflight::distinct(&with_files("report", folder))?;
+        preflight::report(folder, common.force)?;
+    }
+    for (folder, _) in converters(job) {
+        preflight::distinct(&with_files("folder", folder))?;
+        preflight::folder(folder)?;
+    }
+    Ok(())
 }
 
 /// Stages a catalogue in a folder.

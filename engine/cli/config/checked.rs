@@ -81,6 +81,18 @@ pub enum CommandJob {
     SynthSeries(SeriesJob),
 }
 
+impl CommandJob {
+    /// The number of inputs that are read one after the other.
+    pub(super) fn n_snapshots(&self) -> usize {
+        match self {
+            Self::Phew(series) => series.jobs.len(),
+            Self::Fof(series) => series.jobs.len(),
+            Self::Voids(series) => series.jobs.len(),
+            _ => 1,
+        }
+    }
+}
+
 /// `inselberg info`, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InfoJob {
@@ -124,8 +136,8 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::View => CommandJob::View(view(&raw)?),
         Command::Info => CommandJob::Info(info(&raw)?),
         Command::Topology => CommandJob::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
-        Command::ScalingPhew | Command::ScalingFof => {
-            CommandJob::Study(Box::new(study::study(&raw, |runs| check(runs).map(drop))?))
+        Command::ScalingPhew | Command::ScalingFof | Command::ScalingVoids | Command::ScalingTree => {
+            CommandJob::Study(Box::new(study::study(&raw, check)?))
         }
         Command::SynthField => CommandJob::SynthField(synth::field(&raw)?),
         Command::SynthParticles => CommandJob::SynthParticles(synth::particles(&raw)?),

@@ -1,8 +1,8 @@
 //! The commands of the program.
 
 use Command::{
-    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthField, SynthParticles, SynthSeries,
-    Topology, Tree, View, Voids,
+    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids, SynthField,
+    SynthParticles, SynthSeries, Topology, Tree, View, Voids,
 };
 
 /// A command of the program.
@@ -30,6 +30,10 @@ pub enum Command {
     ScalingPhew,
     /// Measure how `Fof` scales.
     ScalingFof,
+    /// Measure how `Voids` scales.
+    ScalingVoids,
+    /// Measure how `Tree` scales.
+    ScalingTree,
     /// Make a synthetic density field.
     SynthField,
     /// Make a synthetic particle box.
@@ -132,6 +136,20 @@ pub const COMMANDS: &[CommandInfo] = &[
         runs: Some(Fof),
     },
     CommandInfo {
+        command: ScalingVoids,
+        words: &["scaling", "voids"],
+        table: "scaling.voids",
+        help: "Measure how voids scales with ranks and threads, and model more ranks than cores",
+        runs: Some(Voids),
+    },
+    CommandInfo {
+        command: ScalingTree,
+        words: &["scaling", "tree"],
+        table: "scaling.tree",
+        help: "Measure how tree scales with ranks and threads, and model more ranks than cores",
+        runs: Some(Tree),
+    },
+    CommandInfo {
         command: SynthField,
         words: &["synth", "field"],
         table: "synth.field",
@@ -153,3 +171,25 @@ pub const COMMANDS: &[CommandInfo] = &[
         runs: None,
     },
 ];
+
+/// The commands that measure how another one scales.
+pub(super) const STUDIES: &[Command] = &[ScalingPhew, ScalingFof, ScalingVoids, ScalingTree];
+
+impl CommandInfo {
+    /// The row of a command.
+    pub fn of(command: Command) -> &'static Self {
+        COMMANDS.iter().find(|info| info.command == command).expect("every command is listed")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_study_runs_a_command_and_no_other_command_does() {
+        let running: Vec<Command> =
+            COMMANDS.iter().filter(|info| info.runs.is_some()).map(|info| info.command).collect();
+        assert_eq!(running, STUDIES);
+    }
+}

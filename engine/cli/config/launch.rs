@@ -1,4 +1,4 @@
-//! Ranks and threads of a job: options that `phew` and `fof` share.
+//! Ranks and threads of a job: options that commands share.
 
 use super::ConfigError;
 use super::values::CheckedValues;
@@ -28,23 +28,14 @@ pub struct Launch {
 }
 
 pub(super) fn launch(raw: &CheckedValues<'_>) -> Result<Launch, ConfigError> {
-    Ok(Launch {
-        diagnostics: raw.switch("diagnostics"),
-        count_work: count_work(raw)?,
-        ..launch_of_tree(raw)?
-    })
-}
-
-/// Without diagnostics, which `tree` does not have.
-pub(super) fn launch_of_tree(raw: &CheckedValues<'_>) -> Result<Launch, ConfigError> {
     let limits: TimeLimits = raw.params()?;
     Ok(Launch {
         ranks: ranks(raw)?,
         pin: pin(raw),
         stall_timeout: limits.stall(),
         recover_timeout: limits.recover(),
-        diagnostics: false,
-        count_work: false,
+        diagnostics: raw.switch("diagnostics"),
+        count_work: count_work(raw)?,
     })
 }
 

@@ -64,7 +64,7 @@ pub use recut::RecutJob;
 pub use reference::reference_toml;
 pub use report_options::{CubeRegion, MapRegion, ShownResults};
 pub use series::Series;
-pub use study::{Passed, StudyJob};
+pub use study::{Launcher, Passed, StudyJob};
 pub use synth::{FieldJob, ParticleJob, SeriesJob};
 pub use tree_options::TreeJob;
 pub use view_options::{ViewJob, ViewedKind, no_object};

@@ -13,7 +13,7 @@ use super::tree_options::TREE;
 use super::view_options::VIEW;
 use super::viewer_options::VIEWERS;
 use super::void_options::VOIDS;
-use super::{COMMANDS, Command};
+use super::{Command, CommandInfo};
 use std::sync::LazyLock;
 
 /// Every option, in the order of the help and of the reference file: files first, then parameters of the
@@ -25,7 +25,7 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
 });
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 23] = [
+const NOT_STUDIED: [&str; 26] = [
     "dry-run",
     "log",
     "verbose",
@@ -38,6 +38,9 @@ const NOT_STUDIED: [&str; 23] = [
     "yt",
     "vtk",
     "vtk-cells",
+    "dendrogram",
+    "ytree",
+    "consistent-trees",
     "plot",
     "plot-axis",
     "plot-region",
@@ -53,7 +56,7 @@ const NOT_STUDIED: [&str; 23] = [
 
 /// The options that `command` passes on to the command that it runs, in order.
 pub fn passed_on(command: Command) -> impl Iterator<Item = &'static Opt> {
-    let runs = COMMANDS.iter().find(|info| info.command == command).and_then(|info| info.runs);
+    let runs = CommandInfo::of(command).runs;
     let is_own = move |name: &str| options_of(command).any(|own| own.name == name);
     let suits = move |o: &&Opt| runs.is_some_and(|runs| o.commands.contains(&runs)) && !o.positional;
     OPTIONS.iter().filter(suits).filter(move |o| !is_own(o.name) && !NOT_STUDIED.contains(&o.name))

@@ -1,6 +1,8 @@
 //! The given values, by option; only their types are checked.
 
-use super::{COMMANDS, Command, ConfigError, OPTIONS, Opt, OptionKind, Origin, nearest, options_of};
+use super::{
+    COMMANDS, Command, CommandInfo, ConfigError, OPTIONS, Opt, OptionKind, Origin, nearest, options_of,
+};
 use inselberg_io::input_file;
 use inselberg_io::params::{ParamValue, Quantity, parse_count};
 use inselberg_io::particles::N_KINDS;
@@ -79,8 +81,7 @@ pub struct RawConfig {
 impl RawConfig {
     /// No values.
     pub fn new(command: Command) -> Self {
-        let info = COMMANDS.iter().find(|info| info.command == command);
-        let runs = info.and_then(|info| info.runs).map(|runs| Box::new(Self::new(runs)));
+        let runs = CommandInfo::of(command).runs.map(|runs| Box::new(Self::new(runs)));
         Self { command, values: BTreeMap::new(), runs }
     }
 

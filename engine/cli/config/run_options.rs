@@ -1,10 +1,11 @@
 //! How commands run.
 
 use super::Command::{
-    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, SynthParticles, SynthSeries, Topology, Tree,
-    View, Voids,
+    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids, SynthParticles,
+    SynthSeries, Topology, Tree, View, Voids,
 };
 use super::Heading::{Diagnostics, General, Launch, Pictures, Results};
+use super::command::STUDIES;
 use super::opt::{Opt, OptionKind, ROW};
 
 /// How they run, and pictures.
@@ -23,7 +24,19 @@ pub(super) const RUN: &[Opt] = &[
         name: "force",
         key: "force",
         heading: Results,
-        commands: &[Recut, Tree, Convert, View, Info, ScalingPhew, ScalingFof, SynthParticles, SynthSeries],
+        commands: &[
+            Recut,
+            Tree,
+            Convert,
+            View,
+            Info,
+            ScalingPhew,
+            ScalingFof,
+            ScalingVoids,
+            ScalingTree,
+            SynthParticles,
+            SynthSeries,
+        ],
         help: "Replace files that inselberg did not write",
         doc: "Inputs are never replaced, nor what a catalogue was made from.",
         ..ROW
@@ -89,9 +102,9 @@ pub(super) const RUN: &[Opt] = &[
         name: "diagnostics",
         key: "diagnostics",
         heading: Diagnostics,
-        commands: &[Phew, Fof, Voids],
+        commands: &[Phew, Fof, Tree, Voids],
         help: "Also print the load of ranks and threads, the messages, and the placement of memory",
-        doc: "phew always prints the load of several ranks. With this option no output file is required.",
+        doc: "phew and tree always print the load of several ranks. With this option no output file is required.",
         ..ROW
     },
     Opt {
@@ -119,7 +132,7 @@ pub(super) const RUN: &[Opt] = &[
         name: "count-work",
         key: "count_work",
         heading: Diagnostics,
-        commands: &[Phew, Fof, Voids],
+        commands: &[Phew, Fof, Tree, Voids],
         help: "Run each rank in one thread and measure its processor time for the diagnostics",
         doc: "Waiting does not count. So a process with any number of ranks shows the work of each rank, as \
               `inselberg scaling --simulate` needs. --threads has no effect.",
@@ -162,7 +175,7 @@ pub(super) const COMMON: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Count,
         example: "4",
-        but: &[ScalingPhew, ScalingFof],
+        but: STUDIES,
         help: "Number of threads; default: all cores. Never changes the result",
         doc: "Under Slurm the default is SLURM_CPUS_PER_TASK, but not more than the processors that the \
               process may use. Without --pin at most four threads per processor are started, or 16 if that is \

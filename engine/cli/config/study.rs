@@ -1,8 +1,8 @@
 //! `inselberg scaling`, checked.
 
 use super::values::CheckedValues;
-use super::{Command, ConfigError, RawConfig, options_of, passed_on};
-use crate::scaling::{NETWORKS, Network};
+use super::{Command, CommandInfo, ConfigError, Job, RawConfig, options_of, passed_on};
+use crate::scaling::{LaunchLine, NETWORKS, Network};
 use std::path::PathBuf;
 
 /// More repeats than this are a typing error.
@@ -12,10 +12,10 @@ const MAX_RANKS: usize = 65_536;
 /// The ways to divide a mesh, as `--balance` has them.
 const BALANCES: [&str; 3] = ["work", "test-cells", "leaves"];
 
-/// `inselberg scaling phew` or `fof`, checked, with the command that it runs.
+/// A study of a command, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyJob {
-    /// The command.
+    /// The command that is studied.
     pub command: Command,
     /// Its inputs.
     pub inputs: Vec<PathBuf>,
@@ -25,10 +25,12 @@ pub struct StudyJob {
     pub ranks: Vec<usize>,
     /// Numbers of threads per rank.
     pub threads: Vec<usize>,
+    /// Ranks on each node, if given.
+    pub ranks_per_node: Option<usize>,
     /// Real and simulated runs of each kind.
     pub repeats: usize,
-    /// The launcher, if given.
-    pub launcher: Option<String>,
+    /// How ranks start, if given.
+    pub launcher: Option<Launcher>,
     /// Numbers of ranks to simulate.
     pub simulate: Vec<usize>,
     /// How the mesh is divided; empty without a mesh.
@@ -41,13 +43,22 @@ pub struct StudyJob {
     pub options: Vec<Passed>,
 }
 
+/// How the ranks of real runs start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Launcher {
+    /// As threads of one process.
+    Threads,
+    /// As processes.
+    Line(LaunchLine),
+}
+
 /// An option on the command line: its name with dashes, and its values.
 pub type Passed = (String, Vec<String>);
 
 /// A study of a command whose own options `check` accepts.
 pub(super) fn study(
     raw: &CheckedValues<'_>,
-    check: impl FnOnce(&RawConfig) -> Result<(), ConfigError>,
+    check: impl FnOnce(&RawConfig) -> Result<Job, ConfigError>,
 ) -> Result<StudyJob, ConfigError> {
     let inputs = raw.paths("input");
     if inputs.is_empty() {
@@ -57,19 +68,17 @@ pub(super) fn study(
     let [ranks, threads, simulate] = ["ranks", "threads", "simulate"].map(|name| numbers(raw, name));
     let (mut ranks, mut threads, simulate) = (ranks?, threads?, simulate?);
     if ranks.is_empty() && threads.is_empty() && simulate.is_empty() {
-        let command = if raw.raw.command() == Command::ScalingFof { "scaling fof" } else { "scaling phew" };
         let [what, how] = ["something to run", "--ranks, --threads or --simulate"].map(String::from);
-        return Err(ConfigError::Missing { command: command.into(), what, how });
+        return Err(ConfigError::Missing { command: words(raw.raw.command()), what, how });
     }
     // If only one of the two is given, the other is 1.
     if !(ranks.is_empty() && threads.is_empty()) {
         [&mut ranks, &mut threads].into_iter().filter(|n| n.is_empty()).for_each(|n| n.push(1));
     }
     let repeats = raw.count_or_default("repeats", |n| (1..=MAX_REPEATS).contains(&n), "1 to 1000")?;
-    let launcher = raw.text("launcher");
-    if let Some(line) = launcher.as_ref().filter(|line| *line != "threads" && !line.contains("{ranks}")) {
-        return Err(raw.unfit("launcher", line, "a command with {ranks} in it, or threads"));
-    }
+    let per_node = raw.count("ranks-per-node", |n| (1..=MAX_RANKS as u64).contains(&n), "1 to 65536")?;
+    let ranks_per_node = per_node.map(|n| n as usize);
+    let launcher = launcher(raw, ranks_per_node.is_some())?;
     let (command, options) = passed(raw, &inputs, check)?;
     Ok(StudyJob {
         command,
@@ -77,34 +86,51 @@ pub(super) fn study(
         output,
         ranks,
         threads,
+        ranks_per_node,
         repeats: repeats as usize,
         launcher,
         simulate,
-        balances: if command == Command::Phew { balances(raw)? } else { Vec::new() },
+        balances: if raw.raw.has_option("balance") { balances(raw)? } else { Vec::new() },
         network: network(raw)?,
         check_network: named(&raw.text_or_default("check-network")),
         options,
     })
 }
 
+/// The words of a command.
+fn words(command: Command) -> String {
+    CommandInfo::of(command).words.join(" ")
+}
+
+fn launcher(raw: &CheckedValues<'_>, knows_nodes: bool) -> Result<Option<Launcher>, ConfigError> {
+    let Some(text) = raw.text("launcher") else { return Ok(None) };
+    if text == "threads" {
+        return Ok(Some(Launcher::Threads));
+    }
+    let line = LaunchLine::parse(&text).map_err(|expected| raw.unfit("launcher", &text, expected))?;
+    match line.needs_nodes() && !knows_nodes {
+        true => Err(raw.unfit("launcher", &text, "--ranks-per-node with {nodes}")),
+        false => Ok(Some(Launcher::Line(line))),
+    }
+}
+
 /// The command of the runs and its options, checked.
 fn passed(
     raw: &CheckedValues<'_>,
     inputs: &[PathBuf],
-    check: impl FnOnce(&RawConfig) -> Result<(), ConfigError>,
+    check: impl FnOnce(&RawConfig) -> Result<Job, ConfigError>,
 ) -> Result<(Command, Vec<Passed>), ConfigError> {
-    let Some(runs) = raw.raw.runs() else { return Err(raw.missing("input")) };
-    let mut whole = runs.clone();
-    for opt in options_of(runs.command()) {
-        match opt.name {
-            "input" => whole.set_paths(opt, inputs.to_vec())?,
-            "diagnostics" => whole.set_flag(opt, "true")?,
-            _ => {}
-        }
+    let mut whole = raw.raw.runs().expect("a study runs a command").clone();
+    let command = whole.command();
+    let input = options_of(command).find(|opt| opt.positional).expect("the command reads something");
+    whole.set_paths(input, inputs.to_vec())?;
+    whole.set_flag(whole.option("diagnostics"), "true")?;
+    if check(&whole)?.work.n_snapshots() > 1 {
+        let shown = inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        return Err(raw.unfit("input", &shown.join(" "), "one snapshot"));
     }
-    check(&whole)?;
-    let typed = runs.typed(passed_on(raw.raw.command()));
-    Ok((runs.command(), typed.map(|(opt, words)| (opt.label(), words)).collect()))
+    let typed = whole.typed(passed_on(raw.raw.command()));
+    Ok((command, typed.map(|(opt, words)| (opt.label(), words)).collect()))
 }
 
 /// `1,2,4`, or `1..8` for the same with 8.

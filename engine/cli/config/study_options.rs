@@ -1,7 +1,8 @@
 //! The options of scaling studies.
 
-use super::Command::{ScalingFof, ScalingPhew};
+use super::Command::ScalingPhew;
 use super::Heading::{Input, Launch, Results, Study};
+use super::command::STUDIES;
 use super::opt::{Opt, OptionKind, ROW};
 use crate::scaling::NETWORK_NAMES;
 
@@ -11,20 +12,11 @@ pub(super) const STUDY: &[Opt] = &[
         name: "input",
         key: "input",
         heading: Input,
-        kind: OptionKind::Path,
-        example: "output_00080",
-        commands: &[ScalingPhew],
-        help: "The snapshot of all runs",
-        ..ROW
-    },
-    Opt {
-        name: "input",
-        key: "input",
-        heading: Input,
         kind: OptionKind::Paths,
-        example: "snap_0000.hdf5",
-        commands: &[ScalingFof],
-        help: "The particles of all runs",
+        example: "output_00080",
+        commands: STUDIES,
+        help: "The input of all runs: one snapshot, or the catalogues of a tree",
+        doc: "Any input of the command that is studied, also particles and plain arrays.",
         ..ROW
     },
     Opt {
@@ -34,7 +26,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Results,
         kind: OptionKind::Path,
         example: "study",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "The folder of the study: tables, plots, a page and JSON",
         doc: "It is created if absent. Files of an earlier study in it are replaced.",
         ..ROW
@@ -45,7 +37,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Text("N,N,..."),
         example: "1,2,4",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "Numbers of ranks to run on; 1..8 means 1,2,4,8",
         ..ROW
     },
@@ -55,7 +47,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Text("N,N,..."),
         example: "1,2,4",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "Numbers of threads per rank, each with each number of ranks",
         ..ROW
     },
@@ -65,7 +57,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Study,
         kind: OptionKind::Count,
         default: "3",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "Repeats of each run, interleaved",
         ..ROW
     },
@@ -75,10 +67,21 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Text("COMMAND"),
         example: "mpirun -n {ranks} --bind-to none --oversubscribe",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "How to start ranks: a command with {ranks} in it, or `threads`",
-        doc: "threads: ranks are threads of one process, as with `phew --ranks`. Default: mpirun if it exists and the program \
-              was built with MPI, else threads.",
+        doc: "{threads} and {nodes} stand for the threads per rank and the nodes; {nodes} needs \
+              --ranks-per-node. threads: ranks are threads of one process, as with `phew --ranks`. Default: \
+              mpirun if it exists and the program was built with MPI, else threads.",
+        ..ROW
+    },
+    Opt {
+        name: "ranks-per-node",
+        key: "ranks_per_node",
+        heading: Launch,
+        kind: OptionKind::Count,
+        example: "4",
+        commands: STUDIES,
+        help: "Ranks on each node, for {nodes} in --launcher",
         ..ROW
     },
     Opt {
@@ -87,7 +90,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Study,
         kind: OptionKind::Text("N,N,..."),
         example: "32..16384",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "Numbers of ranks to model from the work and messages of each rank",
         doc: "Each rank is a thread with measured processor time. 32..16384 means 32, 64, ..., 16384.",
         ..ROW
@@ -109,7 +112,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Study,
         kind: OptionKind::Choice(NETWORK_NAMES),
         default: "infiniband-hdr",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "The network between modelled ranks",
         ..ROW
     },
@@ -119,7 +122,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Study,
         kind: OptionKind::Real,
         example: "1.3",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "Latency of a message in microseconds; default: that of the network",
         ..ROW
     },
@@ -129,7 +132,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Study,
         kind: OptionKind::Real,
         example: "0.4",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "Processor time per message in microseconds; default: that of the network",
         ..ROW
     },
@@ -139,7 +142,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Study,
         kind: OptionKind::Real,
         example: "12.5",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "Gigabytes per second and rank; default: that of the network",
         ..ROW
     },
@@ -149,7 +152,7 @@ pub(super) const STUDY: &[Opt] = &[
         heading: Study,
         kind: OptionKind::Choice(NETWORK_NAMES),
         default: "shared-memory",
-        commands: &[ScalingPhew, ScalingFof],
+        commands: STUDIES,
         help: "The network between real ranks, for comparing the model with real runs",
         ..ROW
     },

@@ -3,7 +3,7 @@
 use super::Command::Tree;
 use super::ConfigError;
 use super::Heading::{Input, Results, Viewers};
-use super::launch::{Launch, launch_of_tree};
+use super::launch::{Launch, launch};
 use super::opt::{Opt, OptionKind, ROW};
 use super::report_options;
 use super::values::CheckedValues;
@@ -69,7 +69,7 @@ pub struct TreeJob {
     /// The catalogues, or patterns of their names.
     pub inputs: Vec<PathBuf>,
     /// The tree.
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
     /// The folder for ytree.
     pub ytree: Option<PathBuf>,
     /// The folder for consistent-trees.
@@ -91,15 +91,19 @@ pub(super) fn tree(raw: &CheckedValues<'_>) -> Result<TreeJob, ConfigError> {
     if inputs.is_empty() {
         return Err(raw.missing("catalogues"));
     }
+    let output = raw.path("output");
+    if output.is_none() && !raw.switch("diagnostics") {
+        return Err(raw.missing("output"));
+    }
     Ok(TreeJob {
         inputs,
-        output: raw.needed_path("output")?,
+        output,
         ytree: raw.path("ytree"),
         consistent_trees: raw.path("consistent-trees"),
         report: raw.path("report"),
         units: report_options::units(raw),
         params: raw.params()?,
-        launch: launch_of_tree(raw)?,
+        launch: launch(raw)?,
         log: raw.path("log"),
     })
 }

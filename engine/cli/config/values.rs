@@ -1,6 +1,6 @@
 //! Typed access to the values of a raw configuration.
 
-use super::{COMMANDS, ConfigError, Origin, RawConfig, RawValue};
+use super::{CommandInfo, ConfigError, Origin, RawConfig, RawValue};
 use inselberg_io::params::{Measure, Quantity};
 use std::path::PathBuf;
 
@@ -145,8 +145,7 @@ impl CheckedValues<'_> {
 
     pub(super) fn missing(&self, name: &str) -> ConfigError {
         let opt = self.raw.option(name);
-        let info =
-            COMMANDS.iter().find(|c| c.command == self.raw.command()).expect("every command is listed");
+        let info = CommandInfo::of(self.raw.command());
         let (command, table) = (info.words.join(" "), info.table);
         let article = if opt.name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         let what = format!("{article} {}", opt.name.replace('-', " "));

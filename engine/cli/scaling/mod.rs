@@ -5,6 +5,7 @@
 //! | file | content |
 //! |---|---|
 //! | `network` | the networks between ranks |
+//! | `launch_line` | the command that starts ranks |
 //! | `sample` | the summary of one run |
 //! | `measured` | medians, speed-up and imbalance of real runs |
 //! | `model` | the time on more ranks than the machine has, from work and messages ([the model](README.md)) |
@@ -17,6 +18,7 @@
 //!
 //! Nothing here runs, reads or writes anything.
 
+mod launch_line;
 mod limits;
 mod measured;
 mod model;
@@ -29,6 +31,7 @@ mod study;
 mod table;
 mod tables;
 
+pub use launch_line::{LaunchLine, RunSize};
 pub use measured::{Configuration, Measured, Repeats, StageTimes, configurations};
 pub use model::{Modelled, StageModel, modelled};
 pub use network::{NETWORK_NAMES, NETWORKS, Network};

@@ -25,7 +25,7 @@ pub struct StudyProvenance {
 /// A study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Study {
-    /// `phew` or `fof`.
+    /// The word of the command.
     pub of: String,
     /// Its provenance.
     pub provenance: StudyProvenance,
