@@ -162,9 +162,12 @@ impl Endpoint {
         self.set_location();
         let lap = self.traffic.lap();
         self.traffic.now().work += lap;
+        let begin = Instant::now();
         let done = work(self).and_then(|result| self.finish_sends().map(|()| result));
         let lap = self.traffic.lap();
-        self.traffic.now().in_calls += lap;
+        let now = self.traffic.now();
+        now.in_calls += lap;
+        now.call_time += begin.elapsed();
         match done {
             Ok(result) => {
                 self.place.finished += 1;

@@ -27,6 +27,8 @@ pub struct StageTraffic {
     pub work: Duration,
     /// Time within calls, by the same clock.
     pub in_calls: Duration,
+    /// Time from the begin to the end of calls, waiting included.
+    pub call_time: Duration,
 }
 
 /// The clock that measures a rank's time: returns the time now.
@@ -55,6 +57,7 @@ impl StageTraffic {
             tree_bytes: 0,
             work: Duration::ZERO,
             in_calls: Duration::ZERO,
+            call_time: Duration::ZERO,
         }
     }
 

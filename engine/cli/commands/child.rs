@@ -1,6 +1,8 @@
 //! Runs this program as a child process, which ends when this process does.
 
 use super::fault::CommandError;
+use super::host_clock::HostClock;
+use crate::scaling::HostUse;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +16,8 @@ pub struct ChildOutput {
     pub stdout: String,
     /// Seconds from start to end.
     pub seconds: f64,
+    /// What it took of this host meanwhile, and what other programs took.
+    pub host: Option<HostUse>,
 }
 
 /// Runs `words` and waits.
@@ -21,14 +25,18 @@ pub struct ChildOutput {
 /// # Errors
 /// It cannot be started, or fails; the message has its complaint in one line.
 pub fn run(words: &[String]) -> Result<ChildOutput, CommandError> {
-    let begin = std::time::Instant::now();
+    let (begin, clock) = (std::time::Instant::now(), HostClock::now());
     let child = start(words)?;
     let out = child.wait_with_output().map_err(|error| CommandError::user(format!("{}: {error}", words[0])));
     *running() = None;
     let out = out?;
     let stdout = String::from_utf8_lossy(&out.stdout).into_owned();
     match out.status.success() {
-        true => Ok(ChildOutput { stdout, seconds: begin.elapsed().as_secs_f64() }),
+        true => Ok(ChildOutput {
+            stdout,
+            seconds: begin.elapsed().as_secs_f64(),
+            host: clock.and_then(|clock| clock.since()),
+        }),
         false => {
             let complaint = complaint(&String::from_utf8_lossy(&out.stderr));
             Err(CommandError::user(format!("`{}` failed ({}): {complaint}", words.join(" "), out.status)))

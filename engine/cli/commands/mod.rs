@@ -29,6 +29,7 @@ mod fof;
 mod fof_run;
 mod glob;
 mod grouped;
+mod host_clock;
 mod info;
 mod info_image;
 mod info_particles;

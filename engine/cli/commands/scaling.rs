@@ -1,6 +1,6 @@
 //! `inselberg scaling`: runs this program many times and writes its summaries as a study.
 
-use super::child;
+use super::child::{self, ChildOutput};
 use super::fault::{CommandError, warn};
 use super::preflight::REPORT_PAGE;
 use super::{interrupt, out, preflight};
@@ -8,8 +8,9 @@ use crate::config::{CommandInfo, Common, Launcher, StudyJob};
 use crate::report::thread_clock;
 use crate::scaling::{
     LaunchLine, Measured, Modelled, Plot, RunSize, Sample, Study, StudyProvenance, check, configurations,
-    markdown, modelled, page, tables,
+    hosts, load, markdown, modelled, page, tables,
 };
+use crate::topology::HostId;
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::staging::{Staged, stage_file};
 use inselberg_io::written::is_own;
@@ -82,12 +83,18 @@ fn run(job: &StudyJob, common: Common) -> Result<Study, CommandError> {
     let n = n_real + n_simulated;
     let notes = note.into_iter().collect();
     let mut runs = StudyRuns { job, program, launcher, n, done: 0, shows, lines: Vec::new(), notes };
-    let configurations = configurations(&runs.measure()?);
+    let measured = runs.measure()?;
+    let configurations = configurations(&measured);
     let simulated = modelled(&runs.simulate()?, &job.network);
     let checks = runs.check(&configurations)?;
     Ok(Study {
         of: word(job).into(),
-        provenance: StudyProvenance { runs: runs.lines, ..provenance },
+        provenance: StudyProvenance {
+            runs: runs.lines,
+            hosts: hosts(&measured),
+            load: load(&measured),
+            ..provenance
+        },
         configurations,
         network: job.network,
         modelled: simulated,
@@ -133,8 +140,7 @@ impl StudyRuns<'_> {
             for &ranks in &job.ranks {
                 for &threads in &job.threads {
                     let words = self.real(ranks, threads, false);
-                    let (sample, wall) = self.one(&words)?;
-                    all.push(Measured { ranks, threads, wall, sample });
+                    all.push(self.measured(ranks, threads, &words)?);
                 }
             }
         }
@@ -191,11 +197,10 @@ impl StudyRuns<'_> {
             }
         }
         let [simulated, counted] = [simulated, counted].map(|runs| modelled(&runs, &job.check_network));
-        let n_processors = std::thread::available_parallelism().map_or(1, usize::from);
         let of = |all: &[Modelled], ranks| all.iter().find(|m| m.ranks == ranks).cloned();
         let one = |real: &crate::scaling::Configuration| {
             let model = of(&simulated, real.ranks)?;
-            Some(check(&model, real, of(&counted, real.ranks).as_ref(), n_processors))
+            Some(check(&model, real, of(&counted, real.ranks).as_ref()))
         };
         Ok(real.iter().filter(|c| c.threads == 1).filter_map(one).collect())
     }
@@ -251,8 +256,16 @@ impl StudyRuns<'_> {
         words.extend(is_counted.then(|| "--count-work".into()));
     }
 
-    /// One run: its summary and its duration.
-    fn one(&mut self, words: &[String]) -> Result<(Sample, f64), CommandError> {
+    /// One real run.
+    fn measured(&mut self, ranks: usize, threads: usize, words: &[String]) -> Result<Measured, CommandError> {
+        let (sample, output) = self.one(words)?;
+        let here = HostId::here().name;
+        let is_here = sample.ranks.hosts.iter().all(|host| host.name == here);
+        Ok(Measured { ranks, threads, wall: output.seconds, host: output.host.filter(|_| is_here), sample })
+    }
+
+    /// One run: its summary, and what it took.
+    fn one(&mut self, words: &[String]) -> Result<(Sample, ChildOutput), CommandError> {
         self.done += 1;
         let line = words.join(" ");
         if self.shows {
@@ -266,7 +279,7 @@ impl StudyRuns<'_> {
         let start = output.stdout.find('{').unwrap_or(0);
         let sample = Sample::read(&output.stdout[start..])
             .map_err(|error| CommandError::about(Path::new(&words[0]), error))?;
-        Ok((sample, output.seconds))
+        Ok((sample, output))
     }
 }
 
@@ -313,6 +326,8 @@ fn provenance(job: &StudyJob) -> StudyProvenance {
         ),
         date: utc(std::time::SystemTime::now()),
         machine: machine(),
+        hosts: String::new(),
+        load: String::new(),
         command: std::env::args().collect::<Vec<_>>().join(" "),
         input: inputs.join(" "),
         runs: Vec::new(),

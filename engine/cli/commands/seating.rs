@@ -5,7 +5,7 @@ use super::fault::{CommandError, warn};
 use super::ranks::RankHandles;
 use super::survey::PlacementSurvey;
 use crate::config::{Common, Launch};
-use crate::topology::{Hardware, Pin, PuSet, TopologyError, n_allowed};
+use crate::topology::{Allowed, Hardware, Pin, PuSet, TopologyError, n_allowed};
 use inselberg_comm::Rank;
 use inselberg_tasks::ThreadPool;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
@@ -63,6 +63,7 @@ impl Seating {
     /// Plans the threads of this process, once and before ranks work. The first rank reports problems of the
     /// launch.
     pub fn new(ranks: &RankHandles, launch: &Launch, common: Common) -> Result<Self, CommandError> {
+        Allowed::at_start();
         let pin = launch.pin;
         // If work is counted, the clock of the rank's thread must include all of it.
         if launch.count_work {

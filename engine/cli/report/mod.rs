@@ -5,6 +5,7 @@
 mod clock;
 #[cfg_attr(not(feature = "plot"), allow(dead_code))]
 pub(crate) mod history;
+mod hosts;
 pub(crate) mod html;
 mod least_drawn;
 #[cfg(feature = "plot")]
@@ -21,6 +22,7 @@ mod units;
 mod workers;
 
 pub use clock::thread_clock;
+pub use hosts::RunHost;
 pub use least_drawn::LeastDrawn;
 pub use places::{RankPlaces, machine_json, machine_text, places_json, places_text};
 pub use progress::ProgressBars;

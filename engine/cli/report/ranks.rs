@@ -1,11 +1,13 @@
 //! The load of the ranks and their messages.
 
 use super::StageTime;
+use super::hosts::{RunHost, hosts_of, own_host};
 use super::summary::grouped;
 use inselberg::phew::balance::Balance;
 use inselberg_comm::{Comm, CommError, Rank, StageTraffic};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::time::Duration;
 
 /// The load of one stage over all ranks.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +20,12 @@ pub struct StageLoad {
     pub mean: f64,
     /// Seconds of the slowest rank.
     pub most: f64,
+    /// Mean seconds per rank outside of calls.
+    pub mean_work: f64,
+    /// Seconds outside of calls of the rank with most of them.
+    pub most_work: f64,
+    /// Seconds in calls of the rank with least of them: those of messages, as this rank hardly waits.
+    pub least_in_calls: f64,
     /// Cells of all ranks.
     pub cells: u64,
     /// Cells of the rank with most.
@@ -71,6 +79,8 @@ pub struct RankReport {
     pub load: Vec<StageLoad>,
     /// Messages, by stage.
     pub traffic: Vec<StageTotals>,
+    /// The hosts.
+    pub hosts: Vec<RunHost>,
     /// The balance of peaks and test cells, for PHEW.
     pub balance: Option<Balance>,
 }
@@ -78,30 +88,52 @@ pub struct RankReport {
 /// A name with numbers: how rows cross between ranks.
 type RankRow = (String, Vec<u64>);
 /// The numbers of all ranks, by name.
-type RankRows = Vec<(String, Vec<Vec<u64>>)>;
+pub(super) type RankRows = Vec<(String, Vec<Vec<u64>>)>;
 
 /// Collective: the load per stage on rank 0, nothing on the others. A rank that skipped a stage counts with
-/// no time in it.
+/// no time in it. `traffic` is that of this rank.
 ///
 /// # Errors
 /// When a rank fails.
-pub fn load_table(comm: &Comm, stages: &[StageTime]) -> Result<Vec<StageLoad>, CommError> {
-    let rows = stages.iter().map(|s| (s.name.to_string(), vec![s.seconds.to_bits(), s.cells]));
+pub fn load_table(
+    comm: &Comm,
+    stages: &[StageTime],
+    traffic: &[StageTraffic],
+) -> Result<Vec<StageLoad>, CommError> {
+    let row = |s: &StageTime| {
+        let calls = traffic.iter().filter(|row| is_step_of(row.stage, s.name)).map(|row| row.call_time);
+        let in_calls = calls.sum::<Duration>().as_secs_f64().min(s.seconds);
+        (s.name.to_string(), vec![s.seconds.to_bits(), s.cells, in_calls.to_bits()])
+    };
     let n_ranks = comm.n_ranks();
-    Ok(by_stage(comm, rows.collect())?
+    Ok(by_stage(comm, stages.iter().map(row).collect())?
         .into_iter()
         .map(|(stage, all)| load_of(stage, &all, n_ranks))
         .collect())
 }
 
+/// Whether `name` is the stage, or a numbered step of it.
+fn is_step_of(name: &str, stage: &str) -> bool {
+    let rest = name.strip_prefix(stage);
+    rest.is_some_and(|rest| rest.is_empty() || rest.trim_start().parse::<u64>().is_ok())
+}
+
 fn load_of(stage: String, all: &[Vec<u64>], n_ranks: usize) -> StageLoad {
-    let seconds = all.iter().map(|row| f64::from_bits(row[0]));
+    let of = |i: usize| all.iter().map(move |row| f64::from_bits(row[i]));
+    let work = of(0).zip(of(2)).map(|(seconds, in_calls)| seconds - in_calls);
     let is_everywhere = all.len() >= n_ranks;
+    let least = |of: &mut dyn Iterator<Item = f64>| match is_everywhere {
+        true => of.fold(f64::INFINITY, f64::min),
+        false => 0.0,
+    };
     StageLoad {
         stage,
-        least: if is_everywhere { seconds.clone().fold(f64::INFINITY, f64::min) } else { 0.0 },
-        mean: seconds.clone().sum::<f64>() / n_ranks as f64,
-        most: seconds.fold(0.0, f64::max),
+        least: least(&mut of(0)),
+        mean: of(0).sum::<f64>() / n_ranks as f64,
+        most: of(0).fold(0.0, f64::max),
+        mean_work: work.clone().sum::<f64>() / n_ranks as f64,
+        most_work: work.fold(0.0, f64::max),
+        least_in_calls: least(&mut of(2)),
         cells: all.iter().map(|row| row[1]).sum(),
         most_cells: all.iter().map(|row| row[1]).max().unwrap_or(0),
     }
@@ -179,8 +211,11 @@ impl RankReport {
     /// When a rank fails.
     pub fn new(comm: &Comm, stages: &[StageTime], balance: Option<Balance>) -> Result<Self, CommError> {
         // First, so that the report does not count itself.
+        let own = comm.traffic();
         let traffic = traffic_table(comm)?;
-        Ok(Self { n_ranks: comm.n_ranks(), load: load_table(comm, stages)?, traffic, balance })
+        let load = load_table(comm, stages, &own)?;
+        let hosts = hosts_of(by_stage(comm, vec![(own_host(), Vec::new())])?);
+        Ok(Self { n_ranks: comm.n_ranks(), load, traffic, hosts, balance })
     }
 
     /// `stages` of rank 0 with the seconds of the slowest rank and the cells of all.
@@ -276,7 +311,9 @@ impl RankReport {
         let load = |l: &StageLoad| {
             json!({
                 "stage": l.stage, "least_seconds": l.least, "mean_seconds": l.mean,
-                "most_seconds": l.most, "cells": l.cells, "most_cells": l.most_cells,
+                "most_seconds": l.most, "mean_work_seconds": l.mean_work,
+                "most_work_seconds": l.most_work, "least_seconds_in_calls": l.least_in_calls,
+                "cells": l.cells, "most_cells": l.most_cells,
             })
         };
         let traffic = |t: &StageTotals| {
@@ -296,6 +333,7 @@ impl RankReport {
         };
         json!({
             "n_ranks": self.n_ranks,
+            "hosts": self.hosts,
             "balance": self.balance_rows().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
             "load": self.load.iter().map(load).collect::<Vec<_>>(),
             "traffic": self.traffic.iter().map(traffic).collect::<Vec<_>>(),
@@ -340,5 +378,16 @@ mod tests {
         let text = report.text();
         assert!(text.contains("load, 3 ranks") && text.contains("most/mean"), "{text}");
         assert_eq!(report.json()["traffic"][0]["bytes"], 48);
+        assert_eq!(report.hosts.iter().map(|host| host.ranks).collect::<Vec<_>>(), [3]);
+        assert!(report.hosts[0].processors > 0);
+    }
+
+    #[test]
+    fn time_in_calls_is_no_work() {
+        let row = |seconds: f64, in_calls: f64| vec![seconds.to_bits(), 0, in_calls.to_bits()];
+        let load = load_of("forest".into(), &[row(3.0, 0.5), row(3.0, 2.0)], 2);
+        assert_eq!((load.mean_work, load.most_work, load.least_in_calls), (1.75, 2.5, 0.5));
+        let names = [("forest", true), ("forest 12", true), ("forestry", false), ("links", false)];
+        assert!(names.into_iter().all(|(name, is_step)| is_step_of(name, "forest") == is_step));
     }
 }

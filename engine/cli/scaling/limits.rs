@@ -3,40 +3,57 @@
 //! The time beyond ideal scaling is that of the largest run less its share of the smallest run's. Each stage
 //! has its part of it; the stage with the largest part is named.
 
-use super::measured::Configuration;
+use super::measured::{Configuration, StageTimes, in_headline};
 use super::model::Modelled;
 use super::study::Study;
 
 /// The sentences: of measured runs, then of modelled ones; none if there is nothing to compare.
 pub fn limits(study: &Study) -> Vec<String> {
-    let measured = of_measured(&study.configurations);
-    measured.into_iter().chain(of_modelled(&study.modelled)).collect()
+    let measured = of_measured(&in_headline(&study.configurations));
+    let sharing = shared(&study.configurations);
+    measured.into_iter().chain(sharing).chain(of_modelled(&study.modelled)).collect()
 }
 
-fn of_measured(all: &[Configuration]) -> Option<String> {
+fn of_measured(all: &[&Configuration]) -> Option<String> {
     let (first, last) = (all.first()?, all.last()?);
-    let more = (last.ranks * last.threads) as f64 / (first.ranks * first.threads) as f64;
-    if more <= 1.0 {
+    if last.cores() <= first.cores() {
         return None;
     }
     let place = format!("{} with {}", plural(last.ranks, "rank"), plural(last.threads, "thread"));
-    let efficiency = format!("On {place} each the efficiency is {:.2}.", last.efficiency);
-    let beyond = last.seconds.median - first.seconds.median / more;
-    let loss = |stage: &str, seconds: f64| {
-        let before = first.stages.iter().find(|s| s.stage == stage).map_or(0.0, |s| s.seconds.median);
-        seconds - before / more
+    let efficiency = format!("On {place} each the efficiency is {:.2}.", last.speed.efficiency);
+    let beyond = last.seconds.median - last.rate().ideal(&first.rate());
+    let loss = |stage: &StageTimes| {
+        let before = first.stage(&stage.stage).map(|before| first.rate_of(before));
+        stage.seconds.median - before.map_or(0.0, |before| last.rate_of(stage).ideal(&before))
     };
-    let losses = last.stages.iter().map(|stage| (stage, loss(&stage.stage, stage.seconds.median)));
+    let losses = last.stages.iter().map(|stage| (stage, loss(stage)));
     let Some((stage, most)) = losses.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| beyond > 0.0) else {
         return Some(format!("{efficiency} Nothing limits it there: the time is no longer than ideal."));
     };
-    let imbalance = format!("its slowest rank takes {:.2} of the mean", stage.imbalance);
+    let imbalance = format!("its rank with most work has {:.2} of the mean", stage.imbalance);
     Some(format!(
         "{efficiency} {} s are beyond ideal scaling; the stage {} has the largest part, {} s, and {imbalance}.",
         short(beyond),
         stage.stage,
         short(most)
     ))
+}
+
+/// Which runs are left out of the first sentence.
+fn shared(all: &[Configuration]) -> Option<String> {
+    let n = all.iter().filter(|c| c.shares_processors).count();
+    match (n, all.len()) {
+        (0, _) => None,
+        (n, all) if n == all => Some(
+            "All runs had more threads than processors, so their times say nothing about scaling.".into(),
+        ),
+        (1, _) => {
+            Some("A run with more threads than processors is marked; it counts for none of this.".into())
+        }
+        (n, _) => Some(format!(
+            "{n} kinds of runs with more threads than processors are marked; they count for none of this."
+        )),
+    }
 }
 
 fn of_modelled(all: &[Modelled]) -> Option<String> {
@@ -55,7 +72,7 @@ fn of_modelled(all: &[Modelled]) -> Option<String> {
     Some(format!(
         "On {} modelled ranks the efficiency is {:.2}. Of {} s, {} s are {limit}, the largest part; the longest stage is {}, {} s.",
         last.ranks,
-        last.efficiency,
+        last.speed.efficiency,
         short(last.seconds),
         short(seconds),
         stage.stage,
@@ -76,44 +93,47 @@ fn short(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scaling::{Repeats, StageTimes};
+    use crate::scaling::{Measured, Sample, configurations};
+    use serde_json::json;
 
-    fn configuration(threads: usize, stages: [(&str, f64, f64); 2]) -> Configuration {
-        let same = |x: f64| Repeats { least: x, median: x, most: x };
+    /// A run on one rank: the seconds of its stages, and most work over mean work.
+    fn run(threads: usize, stages: [(&str, f64, f64); 2]) -> Measured {
         let seconds: f64 = stages.iter().map(|(_, seconds, _)| seconds).sum();
-        let stage = |(name, seconds, imbalance): (&str, f64, f64)| StageTimes {
-            stage: name.into(),
-            seconds: same(seconds),
-            imbalance,
+        let load = |(stage, seconds, imbalance): (&str, f64, f64)| {
+            json!({"stage": stage, "mean_seconds": seconds, "most_seconds": seconds,
+                "mean_work_seconds": 1.0, "most_work_seconds": imbalance, "least_seconds_in_calls": 0.0})
         };
-        Configuration {
-            ranks: 1,
-            threads,
-            runs: 1,
-            seconds: same(seconds),
-            wall_seconds: same(seconds),
-            speed_up: 1.0,
-            efficiency: 0.5,
-            imbalance: 1.0,
-            peak_memory_bytes: 0,
-            exchanges: 0,
-            messages: 0,
-            bytes: 0,
-            other_calls: 0,
-            stages: stages.map(stage).to_vec(),
-        }
+        let hosts = json!([{"name": "h", "ranks": 1, "processors": 4}]);
+        let summary = json!({
+            "seconds": seconds, "peak_memory_bytes": 0,
+            "stages": stages.map(|(name, seconds, _)| json!({"name": name, "seconds": seconds})),
+            "ranks": {"n_ranks": 1, "hosts": hosts, "load": stages.map(load), "traffic": []},
+        });
+        let sample = Sample::read(&summary.to_string()).expect("a summary");
+        Measured { ranks: 1, threads, wall: seconds, host: None, sample }
+    }
+
+    fn sentence(runs: &[Measured]) -> Option<String> {
+        of_measured(&in_headline(&configurations(runs)))
     }
 
     #[test]
     fn the_stage_with_the_largest_loss_is_named() {
-        let one = configuration(1, [("ascent", 8.0, 1.0), ("forest", 1.0, 1.0)]);
+        let one = run(1, [("ascent", 8.0, 1.0), ("forest", 1.0, 1.0)]);
         // Ideal: 2 and 0.25. The stage `forest` does not scale.
-        let four = configuration(4, [("ascent", 2.2, 1.0), ("forest", 1.0, 1.5)]);
-        let text = of_measured(&[one.clone(), four]).expect("a sentence");
+        let four = run(4, [("ascent", 2.2, 1.0), ("forest", 1.0, 1.5)]);
+        let text = sentence(&[one.clone(), four.clone()]).expect("a sentence");
         assert!(text.contains("0.95 s are beyond") && text.contains("the stage forest"), "{text}");
         assert!(text.contains("0.75 s") && text.contains("1.50 of the mean"), "{text}");
-        let ideal = configuration(4, [("ascent", 2.0, 1.0), ("forest", 0.25, 1.0)]);
-        assert!(of_measured(&[one.clone(), ideal]).expect("a sentence").contains("Nothing limits"));
-        assert_eq!(of_measured(&[one]), None);
+        let ideal = run(4, [("ascent", 2.0, 1.0), ("forest", 0.25, 1.0)]);
+        assert!(sentence(&[one.clone(), ideal]).expect("a sentence").contains("Nothing limits"));
+        assert_eq!(sentence(&[one.clone()]), None);
+        // Eight threads share four processors.
+        let eight = run(8, [("ascent", 9.0, 1.0), ("forest", 9.0, 1.0)]);
+        let all = [one, four, eight];
+        assert_eq!(sentence(&all), Some(text));
+        assert!(
+            shared(&configurations(&all)).is_some_and(|text| text.starts_with("A run with more threads"))
+        );
     }
 }

@@ -7,6 +7,7 @@
 //! | `network` | the networks between ranks |
 //! | `launch_line` | the command that starts ranks |
 //! | `sample` | the summary of one run |
+//! | `rate` | speed-up, efficiency and serial fraction |
 //! | `measured` | medians, speed-up and imbalance of real runs |
 //! | `model` | the time on more ranks than the machine has, from work and messages ([the model](README.md)) |
 //! | `study` | the whole study, with the error of the model and the provenance |
@@ -26,20 +27,22 @@ mod network;
 mod page;
 #[cfg(feature = "plot")]
 mod plots;
+mod rate;
 mod sample;
 mod study;
 mod table;
 mod tables;
 
 pub use launch_line::{LaunchLine, RunSize};
-pub use measured::{Configuration, Measured, Repeats, StageTimes, configurations};
+pub use measured::{Configuration, Measured, Repeats, StageTimes, TimeParts, configurations, in_headline};
 pub use model::{Modelled, StageModel, modelled};
 pub use network::{NETWORK_NAMES, NETWORKS, Network};
 pub use page::page;
 #[cfg(feature = "plot")]
 pub use plots::plots;
-pub use sample::{Load, Sample, SampleError, SampleTraffic};
-pub use study::{Check, Study, StudyProvenance, check};
+pub use rate::{Rate, Speed};
+pub use sample::{HostUse, Load, Sample, SampleError, SampleTraffic};
+pub use study::{Check, Study, StudyProvenance, check, hosts, load};
 pub use table::{StudyTable, TableCell};
 pub use tables::{markdown, tables};
 

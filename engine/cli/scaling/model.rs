@@ -1,12 +1,13 @@
 //! The modelled time on more ranks than the machine has, from their work and messages. See README.md.
 
 use super::network::Network;
+use super::rate::{Rate, Speed};
 use super::sample::{Sample, SampleTraffic, ratio};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Stages that the model leaves out: files are read and written by a file system, not by a network.
-const NOT_MODELLED: [&str; 6] = ["other", "reading", "write", "lists", "picture", "results"];
+const NOT_MODELLED: [&str; 7] = ["other", "headers", "reading", "write", "lists", "picture", "results"];
 
 /// A number of ranks, modelled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,10 +26,11 @@ pub struct Modelled {
     pub communication_seconds: f64,
     /// Work of all ranks together.
     pub whole_work_seconds: f64,
-    /// Modelled seconds on the fewest ranks over those here.
-    pub speed_up: f64,
-    /// Speed-up over the ratio of the numbers of ranks.
-    pub efficiency: f64,
+    /// Test cells, particles or members.
+    pub items: u64,
+    /// Compared with the fewest ranks of the same balance.
+    #[serde(flatten)]
+    pub speed: Speed,
     /// Most work over the mean, of all stages together.
     pub imbalance: f64,
     /// Sparse exchanges.
@@ -98,15 +100,20 @@ pub fn modelled(runs: &[(String, Sample)], network: &Network) -> Vec<Modelled> {
         one(balance, &repeats, network)
     };
     let mut all: Vec<Modelled> = keys.iter().map(of).collect();
-    let fewest = |balance: &str, all: &[Modelled]| {
-        all.iter().find(|m| m.balance == balance).map_or((1.0, 1), |m| (m.seconds, m.ranks))
-    };
-    let bases: Vec<(f64, usize)> = all.iter().map(|m| fewest(&m.balance, &all)).collect();
-    for (of, (seconds, ranks)) in all.iter_mut().zip(bases) {
-        of.speed_up = ratio(seconds, of.seconds);
-        of.efficiency = of.speed_up * ranks as f64 / of.ranks as f64;
+    let fewest =
+        |of: &Modelled| all.iter().find(|m| m.balance == of.balance).map_or(of.rate(), Modelled::rate);
+    let bases: Vec<Rate> = all.iter().map(fewest).collect();
+    for (of, base) in all.iter_mut().zip(bases) {
+        of.speed = of.rate().over(&base);
     }
     all
+}
+
+impl Modelled {
+    /// What it does in which time.
+    pub fn rate(&self) -> Rate {
+        Rate { items: self.items, seconds: self.seconds, cores: self.ranks }
+    }
 }
 
 fn one(balance: &str, repeats: &[&Sample], network: &Network) -> Modelled {
@@ -119,7 +126,6 @@ fn one(balance: &str, repeats: &[&Sample], network: &Network) -> Modelled {
     let count = |of: &dyn Fn(&StageModel) -> u64| stages.iter().map(of).sum::<u64>();
     let (seconds, work) = (sum(&|s| s.seconds), sum(&|s| s.work));
     let mean = sum(&|s| s.mean_work);
-    let cells = ["test_cells", "particles"].iter().find_map(|name| *first.totals.get(*name)?);
     Modelled {
         balance: balance.into(),
         ranks: n,
@@ -128,15 +134,15 @@ fn one(balance: &str, repeats: &[&Sample], network: &Network) -> Modelled {
         work_seconds: work,
         communication_seconds: seconds - work,
         whole_work_seconds: mean * n as f64,
-        speed_up: 1.0,
-        efficiency: 1.0,
+        items: first.items(),
+        speed: Speed::NONE,
         imbalance: ratio(work, mean),
         exchanges: count(&|s| s.exchanges),
         other_calls: count(&|s| s.other_calls),
         messages_per_rank: count(&|s| s.messages) as f64 / n as f64,
         bytes_per_rank: count(&|s| s.bytes) as f64 / n as f64,
         most_bytes: count(&|s| s.most_bytes),
-        cells_per_rank: cells.unwrap_or(0) as f64 / n as f64,
+        cells_per_rank: first.items() as f64 / n as f64,
         quantities: first.ranks.balance.clone(),
         stages,
     }
@@ -225,6 +231,7 @@ mod tests {
                 SampleTraffic { stage: "ascent".into(), work_seconds: work, ..SampleTraffic::default() };
             let ranks = super::super::sample::RankSamples {
                 n_ranks: 2,
+                hosts: Vec::new(),
                 balance: BTreeMap::new(),
                 load: Vec::new(),
                 traffic: vec![reading, plain],
@@ -237,7 +244,7 @@ mod tests {
         let all = modelled(&runs, &NETWORK);
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].work_seconds, all[0].whole_work_seconds), (2.0, 3.0));
-        assert_eq!((all[0].speed_up, all[0].efficiency, all[0].cells_per_rank), (1.0, 1.0, 5.0));
+        assert_eq!((all[0].speed, all[0].cells_per_rank), (Speed::NONE, 5.0));
         assert_eq!(all[0].stages.len(), 1);
     }
 }

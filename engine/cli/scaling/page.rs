@@ -70,13 +70,7 @@ fn limited(study: &Study) -> String {
 fn provenance(study: &Study) -> String {
     let from = &study.provenance;
     let mut text = "<h2 id=\"provenance\">Where this comes from</h2>\n<dl>\n".to_string();
-    let entries = [
-        ("Date", &from.date),
-        ("Version", &from.version),
-        ("Machine", &from.machine),
-        ("Input", &from.input),
-    ];
-    for (name, value) in entries {
+    for (name, value) in from.lines() {
         let _ = writeln!(text, "<dt>{name}</dt><dd>{}</dd>", escaped(value));
     }
     let _ = writeln!(text, "</dl>\n<pre>{}</pre>", escaped(&from.command));

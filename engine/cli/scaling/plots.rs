@@ -1,9 +1,10 @@
 //! The plots of a study, as SVG.
 
 use super::Plot;
-use super::measured::Configuration;
+use super::measured::{Configuration, in_headline};
 use super::model::Modelled;
 use super::study::Study;
+use super::tables::stage_names;
 use crate::report::plot::axis::PlotAxis;
 use crate::report::plot::canvas::{Anchor, Canvas, Drawn, Frame, SCALE};
 use crate::report::plot::{draw_axes, draw_grid, draw_names};
@@ -50,7 +51,8 @@ struct LinePlot {
 pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
     let mut all = Vec::new();
     if !study.configurations.is_empty() {
-        let of = &study.configurations;
+        let of: Vec<Configuration> = in_headline(&study.configurations).into_iter().cloned().collect();
+        let of = of.as_slice();
         all.push(plot("speed_up", &speed_up(of))?);
         all.push(plot("efficiency", &efficiency(of))?);
         all.push(stages(of)?);
@@ -74,24 +76,20 @@ fn by_threads(all: &[Configuration], of: impl Fn(&Configuration) -> f64) -> Vec<
     threads.dedup();
     let line = |n: usize| Curve {
         name: format!("{n} thread{} per rank", if n == 1 { "" } else { "s" }),
-        points: all
-            .iter()
-            .filter(|c| c.threads == n)
-            .map(|c| ((c.ranks * c.threads) as f64, of(c)))
-            .collect(),
+        points: all.iter().filter(|c| c.threads == n).map(|c| (c.cores() as f64, of(c))).collect(),
     };
     threads.into_iter().map(line).collect()
 }
 
 fn speed_up(all: &[Configuration]) -> LinePlot {
-    let cores = all.iter().map(|c| (c.ranks * c.threads) as f64);
+    let cores = all.iter().map(|c| c.cores() as f64);
     let first = cores.clone().fold(f64::INFINITY, f64::min);
     let last = cores.fold(first, f64::max);
     LinePlot {
         title: "Speed-up of measured runs over the smallest one, against threads in all".into(),
         across: "ranks x threads",
         up: "speed-up",
-        lines: by_threads(all, |c| c.speed_up),
+        lines: by_threads(all, |c| c.speed.speed_up),
         ideal: Some(vec![(first, 1.0), (last, last / first)]),
         is_log: true,
     }
@@ -102,7 +100,7 @@ fn efficiency(all: &[Configuration]) -> LinePlot {
         title: "Efficiency of measured runs: speed-up over how many times more threads there are".into(),
         across: "ranks x threads",
         up: "efficiency",
-        lines: by_threads(all, |c| c.efficiency),
+        lines: by_threads(all, |c| c.speed.efficiency),
         ideal: None,
         is_log: false,
     }
@@ -110,7 +108,7 @@ fn efficiency(all: &[Configuration]) -> LinePlot {
 
 fn imbalance(all: &[Configuration]) -> LinePlot {
     LinePlot {
-        title: "Load imbalance of measured runs: the slowest rank over the mean".into(),
+        title: "Load imbalance of measured runs: the most work of a rank over the mean".into(),
         across: "ranks x threads",
         up: "most/mean",
         lines: by_threads(all, |c| c.imbalance),
@@ -159,7 +157,7 @@ fn modelled_efficiency(all: &[Modelled]) -> LinePlot {
         title: "Modelled efficiency over the fewest ranks".into(),
         across: "ranks",
         up: "efficiency",
-        lines: by_balance(all, "efficiency", |m| m.efficiency),
+        lines: by_balance(all, "efficiency", |m| m.speed.efficiency),
         ideal: None,
         is_log: false,
     }
@@ -266,12 +264,7 @@ fn marker<B: DrawingBackend>(canvas: &Canvas<'_, B>, at: (f64, f64), i: usize, c
 /// The stacked stages of each configuration.
 fn stages(all: &[Configuration]) -> Result<Plot, String> {
     let title = "Seconds of the stages of measured runs, one upon the other";
-    let mut names: Vec<&str> = Vec::new();
-    for stage in all.iter().flat_map(|c| &c.stages) {
-        if !names.contains(&stage.stage.as_str()) {
-            names.push(&stage.stage);
-        }
-    }
+    let names = stage_names(all);
     let sum = |c: &Configuration| c.stages.iter().map(|s| s.seconds.median).sum::<f64>();
     let y = PlotAxis::linear(0.0, all.iter().map(sum).fold(0.0, f64::max) * 1.05);
     let width = (FRAME.right - FRAME.left) / all.len() as f64;

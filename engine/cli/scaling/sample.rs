@@ -1,10 +1,11 @@
 //! The summary of one run: the JSON of `--json --diagnostics`.
 
-use serde::Deserialize;
+use crate::report::RunHost;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A run.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Seconds of all stages.
     pub seconds: f64,
@@ -20,19 +21,25 @@ pub struct Sample {
 }
 
 /// A stage over all ranks.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SampleStage {
     /// Its name.
     pub name: String,
     /// Seconds of the slowest rank.
     pub seconds: f64,
+    /// Processed cells, particles or members of all ranks.
+    #[serde(default, alias = "cells", alias = "particles", alias = "members")]
+    pub items: u64,
 }
 
 /// Load and traffic of the ranks.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankSamples {
     /// How many.
     pub n_ranks: usize,
+    /// Their hosts.
+    #[serde(default)]
+    pub hosts: Vec<RunHost>,
     /// The balance of peaks and test cells; empty for groups.
     #[serde(default)]
     pub balance: BTreeMap<String, f64>,
@@ -43,7 +50,7 @@ pub struct RankSamples {
 }
 
 /// The load of a stage.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Load {
     /// The stage.
     pub stage: String,
@@ -51,10 +58,25 @@ pub struct Load {
     pub mean_seconds: f64,
     /// Seconds of the slowest.
     pub most_seconds: f64,
+    /// Mean seconds outside of calls.
+    pub mean_work_seconds: f64,
+    /// The most seconds outside of calls.
+    pub most_work_seconds: f64,
+    /// The least seconds in calls.
+    pub least_seconds_in_calls: f64,
+}
+
+/// What a run and all other programs took of the host meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct HostUse {
+    /// Processor seconds of the run.
+    pub processor_seconds: f64,
+    /// Processors that other programs kept busy.
+    pub other_processors: f64,
 }
 
 /// The traffic of a stage; `most_` is the largest value of any rank.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are clear")]
 pub struct SampleTraffic {
     pub stage: String,
@@ -87,10 +109,21 @@ impl Sample {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// Slowest rank over the mean, of all stages together.
+    /// Most work over the mean, of all stages together.
     pub fn imbalance(&self) -> f64 {
         let sum = |of: fn(&Load) -> f64| self.ranks.load.iter().map(of).sum::<f64>();
-        ratio(sum(|load| load.most_seconds), sum(|load| load.mean_seconds))
+        ratio(sum(|load| load.most_work_seconds), sum(|load| load.mean_work_seconds))
+    }
+
+    /// The size of the input: test cells or particles, or the most that a stage processed.
+    pub fn items(&self) -> u64 {
+        let total = ["test_cells", "particles"].iter().find_map(|name| *self.totals.get(*name)?);
+        total.unwrap_or_else(|| self.stages.iter().map(|stage| stage.items).max().unwrap_or(0))
+    }
+
+    /// Whether any host has fewer processors than its ranks have threads.
+    pub fn shares_processors(&self, threads: usize) -> bool {
+        self.ranks.hosts.iter().any(|host| host.ranks * threads > host.processors)
     }
 
     /// A number of all stages together.

@@ -1,9 +1,11 @@
 //! A whole study, and the error of its model.
 
-use super::measured::{Configuration, Repeats};
+use super::measured::{Configuration, Measured, Repeats};
 use super::model::Modelled;
 use super::network::Network;
 use serde::Serialize;
+use std::collections::BTreeSet;
+use std::ops::Add;
 
 /// The provenance of a study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,6 +16,10 @@ pub struct StudyProvenance {
     pub date: String,
     /// Processors and memory of the host.
     pub machine: String,
+    /// The hosts of the runs.
+    pub hosts: String,
+    /// What other programs did meanwhile on the host of the study; empty if that is not known.
+    pub load: String,
     /// The command line.
     pub command: String,
     /// The input of every run.
@@ -43,6 +49,17 @@ pub struct Study {
     pub notes: Vec<String>,
 }
 
+impl Study {
+    /// What the items of its runs are.
+    pub fn items(&self) -> &'static str {
+        match self.of.as_str() {
+            "phew" => "test cells",
+            "tree" => "members",
+            _ => "particles",
+        }
+    }
+}
+
 /// The model compared with real runs on as many ranks with one thread each.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
@@ -68,21 +85,11 @@ pub struct Check {
 
 /// Compares a model with the configuration of as many ranks, and with the model of a real run with measured
 /// work.
-pub fn check(
-    model: &Modelled,
-    real: &Configuration,
-    counted: Option<&Modelled>,
-    n_processors: usize,
-) -> Check {
+pub fn check(model: &Modelled, real: &Configuration, counted: Option<&Modelled>) -> Check {
     let is_modelled = |stage: &str| model.stages.iter().any(|s| s.stage == stage);
-    let stages = real.stages.iter().filter(|stage| is_modelled(&stage.stage));
-    let mut seconds = Repeats { least: 0.0, median: 0.0, most: 0.0 };
-    for stage in stages {
-        seconds.least += stage.seconds.least;
-        seconds.median += stage.seconds.median;
-        seconds.most += stage.seconds.most;
-    }
-    let has_processors = real.ranks * real.threads <= n_processors;
+    let stages = real.stages.iter().filter(|stage| is_modelled(&stage.stage)).map(|stage| stage.seconds);
+    let seconds = stages.reduce(Repeats::add).unwrap_or_else(|| Repeats::from_values(Vec::new()));
+    let has_processors = !real.shares_processors;
     let error = (has_processors && seconds.median > 0.0).then(|| model.seconds / seconds.median - 1.0);
     Check {
         ranks: real.ranks,
@@ -94,5 +101,46 @@ pub fn check(
         real_work: counted.map(|counted| counted.whole_work_seconds),
         modelled_imbalance: model.imbalance,
         real_imbalance: counted.map(|counted| counted.imbalance),
+    }
+}
+
+impl StudyProvenance {
+    /// The lines of the page, each with its name; those that are not known are left out.
+    pub fn lines(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        [
+            ("Date", &self.date),
+            ("Version", &self.version),
+            ("Machine", &self.machine),
+            ("Hosts", &self.hosts),
+            ("Other load", &self.load),
+            ("Input", &self.input),
+        ]
+        .into_iter()
+        .map(|(name, line)| (name, line.as_str()))
+        .filter(|(_, line)| !line.is_empty())
+    }
+}
+
+/// The hosts of these runs, each with its processors.
+pub fn hosts(runs: &[Measured]) -> String {
+    let all = runs.iter().flat_map(|run| &run.sample.ranks.hosts);
+    let names: BTreeSet<(&str, usize)> = all.map(|host| (host.name.as_str(), host.processors)).collect();
+    let shown = names.iter().map(|(name, n)| match n {
+        1 => format!("{name} (1 processor)"),
+        n => format!("{name} ({n} processors)"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// The load of other programs during these runs.
+pub fn load(runs: &[Measured]) -> String {
+    let others = runs.iter().filter_map(|run| run.host.as_ref()).map(|host| host.other_processors);
+    let all = Repeats::from_values(others.collect());
+    match all.most > 0.0 {
+        true => format!(
+            "{:.2} processors in the median over the runs, {:.2} at most, on the host of the study",
+            all.median, all.most
+        ),
+        false => String::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of a study.
 
 use super::limits::limits;
-use super::measured::Configuration;
+use super::measured::{Configuration, StageTimes};
 use super::model::Modelled;
 use super::study::{Check, Study};
 use super::table::{StudyTable, TableCell};
@@ -14,6 +14,7 @@ type StudyColumn<'a, T> = (&'a str, Box<dyn Fn(&T) -> TableCell + 'a>);
 pub fn tables(study: &Study) -> Vec<StudyTable> {
     let all = [
         measured(study),
+        ranks(study),
         stages(study),
         modelled(study),
         domains(study),
@@ -28,10 +29,8 @@ pub fn tables(study: &Study) -> Vec<StudyTable> {
 pub fn markdown(study: &Study) -> String {
     let from = &study.provenance;
     let mut text = format!("# How inselberg {} scales\n\n", study.of);
-    for (name, value) in
-        [("date", &from.date), ("version", &from.version), ("machine", &from.machine), ("input", &from.input)]
-    {
-        let _ = writeln!(text, "- {name}: {value}");
+    for (name, value) in from.lines() {
+        let _ = writeln!(text, "- {}: {value}", name.to_lowercase());
     }
     let _ = writeln!(text, "\n    {}\n", from.command);
     for line in limits(study).iter().chain(&study.notes) {
@@ -79,45 +78,108 @@ fn measured(study: &Study) -> StudyTable {
         "seconds" => |c: &Configuration| c.seconds.median.into(),
         "least" => |c: &Configuration| c.seconds.least.into(),
         "most" => |c: &Configuration| c.seconds.most.into(),
+        "deviation" => |c: &Configuration| c.seconds.deviation.into(),
         "with start" => |c: &Configuration| c.wall_seconds.median.into(),
-        "speed-up" => |c: &Configuration| c.speed_up.into(),
-        "efficiency" => |c: &Configuration| c.efficiency.into(),
-        "imbalance" => |c: &Configuration| c.imbalance.into(),
+        "speed-up" => |c: &Configuration| c.speed.speed_up.into(),
+        "efficiency" => |c: &Configuration| c.speed.efficiency.into(),
+        "serial fraction" => |c: &Configuration| c.speed.serial_fraction.into(),
+        "items" => |c: &Configuration| c.items.into(),
+        "items per second" => |c: &Configuration| c.items_per_second.into(),
         "peak memory, bytes" => |c: &Configuration| c.peak_memory_bytes.into(),
+        "processors" => |c: &Configuration| processors(c),
+    ];
+    let about = format!(
+        "Threads are those of each rank; items are {}. Seconds are of all stages, the median over the runs with their \
+         standard deviation. Speed-up is in items per second, over the first row with a processor for each thread; the \
+         serial fraction follows from it (Karp and Flatt). Memory is that of the largest process. A row whose processors are shared had \
+         more threads than processors, and is in no plot.",
+        study.items()
+    );
+    table("measured", "Measured runs", about, &columns, &study.configurations)
+}
+
+/// The processors of all hosts, marked if they were fewer than threads.
+fn processors(c: &Configuration) -> TableCell {
+    let n: usize = c.hosts.iter().map(|host| host.processors).sum();
+    let shown = if n == 0 { String::new() } else { n.to_string() };
+    match c.shares_processors {
+        true => TableCell::Text(format!("{shown} shared")),
+        false => TableCell::Text(shown),
+    }
+}
+
+fn ranks(study: &Study) -> StudyTable {
+    let columns = columns![Configuration;
+        "ranks" => |c: &Configuration| c.ranks.into(),
+        "threads" => |c: &Configuration| c.threads.into(),
+        "hosts" => |c: &Configuration| c.hosts.len().into(),
+        "work" => |c: &Configuration| c.parts.work_seconds.into(),
+        "wait" => |c: &Configuration| c.parts.wait_seconds.into(),
+        "messages, s" => |c: &Configuration| c.parts.message_seconds.into(),
+        "imbalance" => |c: &Configuration| c.imbalance.into(),
+        "processor seconds" => |c: &Configuration| c.processor_seconds.into(),
+        "other load" => |c: &Configuration| c.other_processors.into(),
         "exchanges" => |c: &Configuration| c.exchanges.into(),
         "messages" => |c: &Configuration| c.messages.into(),
         "bytes" => |c: &Configuration| c.bytes.into(),
         "other calls" => |c: &Configuration| c.other_calls.into(),
     ];
-    let about = "Threads are those of each rank. Seconds are of all stages, the median over the runs; imbalance is the \
-                 slowest rank over the mean, waiting included; memory is that of the largest process."
+    let about = "Seconds of the mean rank: work is outside of calls of other ranks; messages are calls of the rank that \
+                 waits least, stage by stage, and wait is the rest. Imbalance is the most work over the mean. Other load \
+                 is the number of processors that other programs kept busy on the host of the study."
         .to_string();
-    table("measured", "Measured runs", about, &columns, &study.configurations)
+    table("ranks", "What ranks did", about, &columns, &study.configurations)
 }
 
 fn stages(study: &Study) -> StudyTable {
-    let header = ["stage", "ranks", "threads", "seconds", "least", "most", "imbalance"];
-    let mut names: Vec<&str> = Vec::new();
-    for stage in study.configurations.iter().flat_map(|c| &c.stages) {
-        if !names.contains(&stage.stage.as_str()) {
-            names.push(&stage.stage);
-        }
-    }
+    let header = [
+        "stage",
+        "ranks",
+        "threads",
+        "seconds",
+        "least",
+        "most",
+        "deviation",
+        "speed-up",
+        "efficiency",
+        "serial fraction",
+        "work",
+        "wait",
+        "messages, s",
+        "imbalance",
+        "items per second",
+    ];
     let row = |name: &str, of: &Configuration| -> Option<Vec<TableCell>> {
-        let stage = of.stages.iter().find(|stage| stage.stage == name)?;
-        let seconds = stage.seconds;
-        let numbers = [seconds.median, seconds.least, seconds.most, stage.imbalance].map(TableCell::from);
-        Some([vec![name.into(), of.ranks.into(), of.threads.into()], numbers.to_vec()].concat())
+        let StageTimes { seconds, speed, parts, imbalance, items_per_second, .. } = of.stage(name)?;
+        let times = [seconds.median, seconds.least, seconds.most].map(TableCell::from);
+        let speeds = [Some(speed.speed_up), Some(speed.efficiency), speed.serial_fraction];
+        let parts = [parts.work_seconds, parts.wait_seconds, parts.message_seconds, *imbalance];
+        let head = vec![name.into(), of.ranks.into(), of.threads.into()];
+        let rest = [seconds.deviation].into_iter().chain(speeds).chain(parts.map(Some));
+        Some([head, times.to_vec(), rest.chain([*items_per_second]).map(TableCell::from).collect()].concat())
     };
+    let names = stage_names(&study.configurations);
     let rows =
         names.iter().flat_map(|name| study.configurations.iter().filter_map(|c| row(name, c))).collect();
     StudyTable {
         name: "stages",
         title: "Measured stages".into(),
-        about: "Seconds of the slowest rank, the median over the runs with the least and the most.".into(),
+        about: "Seconds of the slowest rank, the median over the runs with their standard deviation; the rest as above."
+            .into(),
         header: header.map(String::from).to_vec(),
         rows,
     }
+}
+
+/// The stages of all runs, in the order of their first appearance.
+pub(super) fn stage_names(all: &[Configuration]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for stage in all.iter().flat_map(|c| &c.stages) {
+        if !names.contains(&stage.stage.as_str()) {
+            names.push(&stage.stage);
+        }
+    }
+    names
 }
 
 fn modelled(study: &Study) -> StudyTable {
@@ -129,8 +191,8 @@ fn modelled(study: &Study) -> StudyTable {
         "seconds" => |m: &Modelled| m.seconds.into(),
         "work" => |m: &Modelled| m.work_seconds.into(),
         "communication" => |m: &Modelled| m.communication_seconds.into(),
-        "speed-up" => |m: &Modelled| m.speed_up.into(),
-        "efficiency" => |m: &Modelled| m.efficiency.into(),
+        "speed-up" => |m: &Modelled| m.speed.speed_up.into(),
+        "efficiency" => |m: &Modelled| m.speed.efficiency.into(),
         "imbalance of work" => |m: &Modelled| m.imbalance.into(),
         "exchanges" => |m: &Modelled| m.exchanges.into(),
         "other calls" => |m: &Modelled| m.other_calls.into(),

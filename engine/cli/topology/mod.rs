@@ -20,7 +20,7 @@ mod place;
 mod set;
 
 pub use hardware::Hardware;
-pub use host::{HostId, n_allowed};
+pub use host::{Allowed, HostId, n_allowed};
 pub use launch::{Complaint, RankSite, complaints};
 pub use place::{Asked, Pin, Placement, WorkerPlace, place};
 pub use set::PuSet;

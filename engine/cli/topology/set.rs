@@ -10,6 +10,16 @@ use std::fmt;
 pub struct PuSet(BTreeSet<u32>);
 
 impl PuSet {
+    /// From a list as it is shown; `None` if it is none.
+    pub fn from_list(list: &str) -> Option<Self> {
+        let run = |part: &str| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.trim().parse::<u32>().ok()?..=last.trim().parse::<u32>().ok()?)
+        };
+        let runs: Vec<_> = list.split(',').map(run).collect::<Option<_>>()?;
+        Some(runs.into_iter().flatten().collect())
+    }
+
     /// Whether processor `index` is in it.
     pub fn contains(&self, index: u32) -> bool {
         self.0.contains(&index)
