@@ -85,9 +85,10 @@ const MEASURED: [&str; 14] = [
     "/items_per_second",
     "/peak_memory_bytes",
 ];
-const MODELLED: [&str; 12] = [
+const MODELLED: [&str; 13] = [
     "/ranks",
     "/balance",
+    "/threads",
     "/runs",
     "/cells_per_rank",
     "/seconds",
@@ -294,6 +295,86 @@ fn every_command_is_studied_with_every_input_that_it_takes() {
     }
 }
 
+#[test]
+fn inputs_of_weak_scaling_grow_with_the_threads_and_do_not_stay() {
+    let room = Room::new();
+    let to = room.path("study");
+    // Each with the relative error of the size that its generator makes.
+    for (command, error) in [("phew", 0.1), ("fof", 0.0), ("voids", 0.0), ("tree", 0.4)] {
+        let what = ["scaling", command, "--weak", "4e3", "-o", &to, "--launcher", "threads", "--json"];
+        let how = ["--ranks", "1,3", "--threads", "1,2", "--simulate", "2", "--simulate-threads", "1,2"];
+        // Threads are only modelled if they have processors of their own.
+        let has_two = std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
+        let out = done(&[&what[..], if has_two { &how } else { &how[..6] }, &["--repeats", "1"]].concat());
+        let json: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        assert_eq!(json["weak"], 4000);
+        let all = json["configurations"].as_array().expect("a list");
+        assert_eq!(all.len(), 4, "{command}");
+        let modelled = json["modelled"].as_array().expect("a list");
+        assert_eq!(modelled.len(), if has_two { 2 } else { 1 }, "{command}");
+        for of in all.iter().chain(modelled) {
+            let wanted = 4000.0 * real(&of["ranks"]) * real(&of["threads"]);
+            let items = real(&of["items"]);
+            assert!((items - wanted).abs() <= error * wanted, "{command}: {items} of {wanted}");
+        }
+        let [first, last] = [&all[0], &all[3]];
+        let rate = |c: &Value| real(&c["items"]) / real(at(c, "/seconds/median"));
+        assert!((real(&last["speed_up"]) * rate(first) / rate(last) - 1.0).abs() < 1e-9);
+        assert_eq!(room.names(), ["study"], "the inputs are gone");
+        assert!(Path::new(&to).join("table.md").is_file());
+        #[cfg(feature = "plot")]
+        assert!(Path::new(&to).join("seconds.svg").is_file());
+    }
+}
+
+#[test]
+fn studies_of_one_input_join() {
+    let room = Room::new();
+    let (input, first, all) = (field(&room), room.path("first"), room.path("all"));
+    let study = |ranks: &str, simulate: &str, more: &[&str]| {
+        let what =
+            ["scaling", "phew", "--input", &input, "--repeats", "1", "--launcher", "threads", "--json"];
+        let how = ["--ranks", ranks, "--simulate", simulate];
+        let out = done(&[&what[..], &how, &PHEW, more].concat());
+        serde_json::from_slice::<Value>(&out.stdout).expect("JSON")
+    };
+    study("1", "2,4", &["-o", &first]);
+    // To itself, with other ranks and one more repeat.
+    let json = study("1,3", "4,8", &["-o", &first, "--join", &first]);
+    let keys = |list: &Value, name: &str| {
+        list.as_array()
+            .expect("a list")
+            .iter()
+            .map(|of| of[name].as_u64().expect("a count"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&json["configurations"], "ranks"), [1, 3]);
+    assert_eq!(keys(&json["configurations"], "runs"), [2, 1]);
+    assert_eq!(keys(&json["modelled"], "ranks"), [2, 4, 8]);
+    assert_eq!(keys(&json["checks"], "ranks"), [1, 3]);
+    // Without runs of its own.
+    let file = format!("{first}/study.json");
+    let out = done(&["scaling", "phew", "--join", &file, "-o", &all, "--json"]);
+    let joined: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(
+        (&joined["configurations"], &joined["modelled"]),
+        (&json["configurations"], &json["modelled"])
+    );
+    let whole = [&["scaling", "phew", "--input", &input, "-o", &all, "--ranks", "1"][..], &PHEW].concat();
+    let other = ["--join", &first, "--relevance-threshold", "4"];
+    room.refuses_command(
+        program(&[&whole[..], &other].concat()),
+        &["first: cannot be joined: options `phew --", "expected studies of the same options"],
+    );
+    let page = format!("{first}/index.html");
+    room.refuses_command(program(&["scaling", "phew", "-o", &all, "--join", &page]), &["is no study"]);
+    room.refuses_command(program(&["scaling", "phew", "-o", &all, "--join", "none"]), &["none", "No such"]);
+    room.refuses_command(
+        program(&["scaling", "fof", "-o", &all, "--join", &first]),
+        &["is a study of `phew`; expected one of `fof`"],
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn a_launcher_gets_ranks_threads_and_nodes() {
@@ -324,7 +405,7 @@ fn mistakes_are_one_line_and_leave_nothing() {
     };
     let refused: Vec<(Vec<&str>, &[&str])> = vec![
         (vec!["scaling", "phew", "-o", &to, "--ranks", "1"], &["scaling phew needs an input; give --input"]),
-        (whole(&[]), &["scaling phew needs something to run; give --ranks, --threads or --simulate"]),
+        (whole(&[]), &["scaling phew needs something to run; give --ranks, --threads, --simulate or --join"]),
         (whole(&["--ranks", "0"]), &["--ranks: `0`", "expected numbers from 1 to 65536"]),
         (whole(&["--ranks", "4..2"]), &["--ranks: `4..2`"]),
         (whole(&["--threads", "1,x"]), &["--threads: `1,x`"]),
@@ -344,6 +425,15 @@ fn mistakes_are_one_line_and_leave_nothing() {
         (
             [&["scaling", "phew", "-o", &to, "--ranks", "2", "--input", &input, &input][..], &PHEW].concat(),
             &["--input: `", "expected one snapshot"],
+        ),
+        (whole(&["--ranks", "2", "--weak", "5e3"]), &["--weak: `5000`", "expected no --input with it"]),
+        (
+            vec!["scaling", "fof", "-o", &to, "--ranks", "2", "--weak", "10"],
+            &["--weak: `10`", "expected 4000 to 1e12"],
+        ),
+        (
+            whole(&["--ranks", "1", "--simulate", "4", "--simulate-threads", "2"]),
+            &["--simulate-threads: `2`", "expected --ranks with 1, and --threads with 1 and a greater"],
         ),
         (vec!["scaling", "tree", "-o", &to, "--ranks", "1"], &["scaling tree needs an input; give --input"]),
         (whole(&["--ranks", "2", "--relevance-threshold=-1"]), &["--relevance-threshold: `-1`"]),

@@ -58,6 +58,8 @@ mod search;
 mod seating;
 mod series;
 mod signals;
+mod study_inputs;
+mod study_runs;
 mod survey;
 mod synth;
 mod topology;

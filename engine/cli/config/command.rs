@@ -52,9 +52,70 @@ pub struct CommandInfo {
     pub table: &'static str,
     /// One line.
     pub help: &'static str,
-    /// The command that it runs and whose options it passes on.
-    pub runs: Option<Command>,
+    /// What a study runs.
+    pub runs: Option<Studied>,
 }
+
+/// A command that is studied.
+#[derive(Debug, Clone, Copy)]
+pub struct Studied {
+    /// The command, whose options are passed on.
+    pub command: Command,
+    /// Its input in a study of weak scaling.
+    pub input: &'static MadeInput,
+}
+
+/// A synthetic input of any size.
+#[derive(Debug)]
+pub struct MadeInput {
+    /// The command that makes it.
+    pub command: Command,
+    /// The option of that command for the size.
+    pub size: &'static str,
+    /// Its further options.
+    pub options: &'static [&'static str],
+    /// What the size is divided by for that option.
+    pub parts: u64,
+    /// The name that it writes to.
+    pub name: &'static str,
+    /// What a run reads, from there.
+    pub read: &'static str,
+    /// An option of the runs, and the key of its value in what the command prints.
+    pub given: Option<(&'static str, &'static str)>,
+}
+
+/// A density field.
+const FIELD: MadeInput = MadeInput {
+    command: SynthField,
+    size: "test-cells",
+    options: &[],
+    parts: 1,
+    name: "output_00001",
+    read: "output_00001",
+    given: Some(("density-threshold", "density_threshold")),
+};
+
+/// A particle box.
+const PARTICLES: MadeInput = MadeInput {
+    command: SynthParticles,
+    size: "number",
+    options: &[],
+    parts: 1,
+    name: "box.npy",
+    read: "box.npy",
+    given: Some(("box", "box")),
+};
+
+/// Catalogues of haloes.
+const SERIES: MadeInput = MadeInput {
+    command: SynthSeries,
+    size: "members",
+    options: &["--outputs=4"],
+    parts: 4,
+    name: "series",
+    read: "series/clumps_*.hdf5",
+    given: None,
+};
 
 /// Every command, in the order of the help.
 pub const COMMANDS: &[CommandInfo] = &[
@@ -126,28 +187,28 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["scaling", "phew"],
         table: "scaling.phew",
         help: "Measure how phew scales with ranks and threads, and model more ranks than cores",
-        runs: Some(Phew),
+        runs: Some(Studied { command: Phew, input: &FIELD }),
     },
     CommandInfo {
         command: ScalingFof,
         words: &["scaling", "fof"],
         table: "scaling.fof",
         help: "Measure how fof scales with ranks and threads, and model more ranks than cores",
-        runs: Some(Fof),
+        runs: Some(Studied { command: Fof, input: &PARTICLES }),
     },
     CommandInfo {
         command: ScalingVoids,
         words: &["scaling", "voids"],
         table: "scaling.voids",
         help: "Measure how voids scales with ranks and threads, and model more ranks than cores",
-        runs: Some(Voids),
+        runs: Some(Studied { command: Voids, input: &PARTICLES }),
     },
     CommandInfo {
         command: ScalingTree,
         words: &["scaling", "tree"],
         table: "scaling.tree",
         help: "Measure how tree scales with ranks and threads, and model more ranks than cores",
-        runs: Some(Tree),
+        runs: Some(Studied { command: Tree, input: &SERIES }),
     },
     CommandInfo {
         command: SynthField,

@@ -47,7 +47,7 @@ mod void_options;
 mod voids;
 
 pub use checked::{CommandJob, Common, InfoJob, Job, TopologyJob, check};
-pub use command::{COMMANDS, Command, CommandInfo};
+pub use command::{COMMANDS, Command, CommandInfo, MadeInput};
 pub use error::ConfigError;
 pub use fof::FofJob;
 pub use from_particles::{FromParticles, ParticleUse};
@@ -64,7 +64,7 @@ pub use recut::RecutJob;
 pub use reference::reference_toml;
 pub use report_options::{CubeRegion, MapRegion, ShownResults};
 pub use series::Series;
-pub use study::{Launcher, Passed, StudyJob};
+pub use study::{Launcher, Passed, StudyInput, StudyJob};
 pub use synth::{FieldJob, ParticleJob, SeriesJob};
 pub use tree_options::TreeJob;
 pub use view_options::{ViewJob, ViewedKind, no_object};

@@ -56,7 +56,7 @@ const NOT_STUDIED: [&str; 26] = [
 
 /// The options that `command` passes on to the command that it runs, in order.
 pub fn passed_on(command: Command) -> impl Iterator<Item = &'static Opt> {
-    let runs = CommandInfo::of(command).runs;
+    let runs = CommandInfo::of(command).runs.map(|runs| runs.command);
     let is_own = move |name: &str| options_of(command).any(|own| own.name == name);
     let suits = move |o: &&Opt| runs.is_some_and(|runs| o.commands.contains(&runs)) && !o.positional;
     OPTIONS.iter().filter(suits).filter(move |o| !is_own(o.name) && !NOT_STUDIED.contains(&o.name))

@@ -81,7 +81,7 @@ pub struct RawConfig {
 impl RawConfig {
     /// No values.
     pub fn new(command: Command) -> Self {
-        let runs = CommandInfo::of(command).runs.map(|runs| Box::new(Self::new(runs)));
+        let runs = CommandInfo::of(command).runs.map(|runs| Box::new(Self::new(runs.command)));
         Self { command, values: BTreeMap::new(), runs }
     }
 

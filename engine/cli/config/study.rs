@@ -1,7 +1,7 @@
 //! `inselberg scaling`, checked.
 
 use super::values::CheckedValues;
-use super::{Command, CommandInfo, ConfigError, Job, RawConfig, options_of, passed_on};
+use super::{Command, CommandInfo, ConfigError, Heading, Job, RawConfig, options_of, passed_on};
 use crate::scaling::{LaunchLine, NETWORKS, Network};
 use std::path::PathBuf;
 
@@ -9,6 +9,8 @@ use std::path::PathBuf;
 const MAX_REPEATS: u64 = 1000;
 /// More ranks than this are a typing error.
 const MAX_RANKS: usize = 65_536;
+/// The least size per thread, of which a thread has something to do, and one that is no typing error.
+const WEAK: std::ops::RangeInclusive<u64> = 4000..=1_000_000_000_000;
 /// The ways to divide a mesh, as `--balance` has them.
 const BALANCES: [&str; 3] = ["work", "test-cells", "leaves"];
 
@@ -17,8 +19,8 @@ const BALANCES: [&str; 3] = ["work", "test-cells", "leaves"];
 pub struct StudyJob {
     /// The command that is studied.
     pub command: Command,
-    /// Its inputs.
-    pub inputs: Vec<PathBuf>,
+    /// The input of its runs; no files if nothing runs.
+    pub input: StudyInput,
     /// The folder of the study.
     pub output: PathBuf,
     /// Numbers of ranks of real runs; empty without real runs.
@@ -33,6 +35,10 @@ pub struct StudyJob {
     pub launcher: Option<Launcher>,
     /// Numbers of ranks to simulate.
     pub simulate: Vec<usize>,
+    /// Numbers of threads of each modelled rank.
+    pub simulate_threads: Vec<usize>,
+    /// Studies whose runs are taken as well.
+    pub join: Vec<PathBuf>,
     /// How the mesh is divided; empty without a mesh.
     pub balances: Vec<String>,
     /// The network between modelled ranks.
@@ -41,6 +47,17 @@ pub struct StudyJob {
     pub check_network: Network,
     /// Further options of the command.
     pub options: Vec<Passed>,
+    /// Those that decide what is done, as one line.
+    pub search: String,
+}
+
+/// The input of all runs of a study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StudyInput {
+    /// Files.
+    Files(Vec<PathBuf>),
+    /// One is made for each run: this many items per thread.
+    Made(u64),
 }
 
 /// How the ranks of real runs start.
@@ -60,29 +77,40 @@ pub(super) fn study(
     raw: &CheckedValues<'_>,
     check: impl FnOnce(&RawConfig) -> Result<Job, ConfigError>,
 ) -> Result<StudyJob, ConfigError> {
-    let inputs = raw.paths("input");
-    if inputs.is_empty() {
-        return Err(raw.missing("input"));
-    }
     let output = raw.needed_path("output")?;
-    let [ranks, threads, simulate] = ["ranks", "threads", "simulate"].map(|name| numbers(raw, name));
-    let (mut ranks, mut threads, simulate) = (ranks?, threads?, simulate?);
-    if ranks.is_empty() && threads.is_empty() && simulate.is_empty() {
-        let [what, how] = ["something to run", "--ranks, --threads or --simulate"].map(String::from);
+    let all = ["ranks", "threads", "simulate", "simulate-threads"].map(|name| numbers(raw, name));
+    let [mut ranks, mut threads, simulate, simulate_threads] = collected(all)?;
+    let join = raw.paths("join");
+    if ranks.is_empty() && threads.is_empty() && simulate.is_empty() && join.is_empty() {
+        let how = "--ranks, --threads, --simulate or --join".to_string();
+        let what = "something to run".to_string();
         return Err(ConfigError::Missing { command: words(raw.raw.command()), what, how });
     }
     // If only one of the two is given, the other is 1.
     if !(ranks.is_empty() && threads.is_empty()) {
         [&mut ranks, &mut threads].into_iter().filter(|n| n.is_empty()).for_each(|n| n.push(1));
     }
+    let shows_threads = ranks.contains(&1) && threads.contains(&1) && threads.len() > 1;
+    if simulate_threads != [1] && !shows_threads && join.is_empty() {
+        let expected = "--ranks with 1, and --threads with 1 and a greater number";
+        return Err(raw.unfit("simulate-threads", &raw.shown("simulate-threads"), expected));
+    }
     let repeats = raw.count_or_default("repeats", |n| (1..=MAX_REPEATS).contains(&n), "1 to 1000")?;
     let per_node = raw.count("ranks-per-node", |n| (1..=MAX_RANKS as u64).contains(&n), "1 to 65536")?;
     let ranks_per_node = per_node.map(|n| n as usize);
     let launcher = launcher(raw, ranks_per_node.is_some())?;
-    let (command, options) = passed(raw, &inputs, check)?;
+    let command = raw.raw.runs().expect("a study runs a command").command();
+    let (input, options, search) = match ranks.is_empty() && simulate.is_empty() {
+        true => (StudyInput::Files(Vec::new()), Vec::new(), String::new()),
+        false => {
+            let input = input(raw)?;
+            let (options, search) = passed(raw, &input, check)?;
+            (input, options, search)
+        }
+    };
     Ok(StudyJob {
         command,
-        inputs,
+        input,
         output,
         ranks,
         threads,
@@ -90,11 +118,29 @@ pub(super) fn study(
         repeats: repeats as usize,
         launcher,
         simulate,
+        simulate_threads,
+        join,
         balances: if raw.raw.has_option("balance") { balances(raw)? } else { Vec::new() },
         network: network(raw)?,
         check_network: named(&raw.text_or_default("check-network")),
         options,
+        search,
     })
+}
+
+fn collected<T, E, const N: usize>(all: [Result<T, E>; N]) -> Result<[T; N], E> {
+    let all: Vec<T> = all.into_iter().collect::<Result<_, _>>()?;
+    Ok(all.try_into().unwrap_or_else(|_| unreachable!("as many as before")))
+}
+
+fn input(raw: &CheckedValues<'_>) -> Result<StudyInput, ConfigError> {
+    let (files, weak) = (raw.paths("input"), raw.count("weak", |n| WEAK.contains(&n), "4000 to 1e12")?);
+    match weak {
+        Some(_) if !files.is_empty() => Err(raw.unfit("weak", &raw.shown("weak"), "no --input with it")),
+        Some(size) => Ok(StudyInput::Made(size)),
+        None if files.is_empty() => Err(raw.missing("input")),
+        None => Ok(StudyInput::Files(files)),
+    }
 }
 
 /// The words of a command.
@@ -114,23 +160,34 @@ fn launcher(raw: &CheckedValues<'_>, knows_nodes: bool) -> Result<Option<Launche
     }
 }
 
-/// The command of the runs and its options, checked.
+/// The options of the runs, checked; then those that decide what is done, as one line.
 fn passed(
     raw: &CheckedValues<'_>,
-    inputs: &[PathBuf],
+    input: &StudyInput,
     check: impl FnOnce(&RawConfig) -> Result<Job, ConfigError>,
-) -> Result<(Command, Vec<Passed>), ConfigError> {
+) -> Result<(Vec<Passed>, String), ConfigError> {
     let mut whole = raw.raw.runs().expect("a study runs a command").clone();
     let command = whole.command();
-    let input = options_of(command).find(|opt| opt.positional).expect("the command reads something");
-    whole.set_paths(input, inputs.to_vec())?;
+    let made = CommandInfo::of(raw.raw.command()).runs.expect("a study runs a command").input;
+    let inputs = match input {
+        StudyInput::Files(files) => files.clone(),
+        StudyInput::Made(_) => vec![made.read.into()],
+    };
+    let reads = options_of(command).find(|opt| opt.positional).expect("the command reads something");
+    whole.set_paths(reads, inputs.clone())?;
     whole.set_flag(whole.option("diagnostics"), "true")?;
     if check(&whole)?.work.n_snapshots() > 1 {
         let shown = inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
         return Err(raw.unfit("input", &shown.join(" "), "one snapshot"));
     }
-    let typed = whole.typed(passed_on(raw.raw.command()));
-    Ok((command, typed.map(|(opt, words)| (opt.label(), words)).collect()))
+    let (mut all, mut search) = (Vec::new(), words(command));
+    for (opt, words) in whole.typed(passed_on(raw.raw.command())) {
+        if !matches!(opt.heading, Heading::Launch | Heading::Diagnostics | Heading::General) {
+            search = [vec![search, opt.label()], words.clone()].concat().join(" ");
+        }
+        all.push((opt.label(), words));
+    }
+    Ok((all, search))
 }
 
 /// `1,2,4`, or `1..8` for the same with 8.

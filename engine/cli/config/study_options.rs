@@ -96,6 +96,44 @@ pub(super) const STUDY: &[Opt] = &[
         ..ROW
     },
     Opt {
+        name: "simulate-threads",
+        key: "simulate_threads",
+        heading: Study,
+        kind: OptionKind::Text("N,N,..."),
+        default: "1",
+        commands: STUDIES,
+        help: "Numbers of threads of each modelled rank",
+        doc: "Real runs of one rank show how the work of each stage scales with threads, so more than one needs \
+              --ranks with 1, and --threads with 1 and a greater number. Beyond that number the serial \
+              fraction of the stage counts.",
+        ..ROW
+    },
+    Opt {
+        name: "weak",
+        key: "weak",
+        heading: Study,
+        kind: OptionKind::Count,
+        example: "1e6",
+        commands: STUDIES,
+        help: "Weak scaling: make an input of this size per thread for each run",
+        doc: "It takes the place of --input. The size is in test cells for phew, in particles for fof and voids, \
+              in members of four catalogues for tree. Inputs are removed at the end.",
+        ..ROW
+    },
+    Opt {
+        name: "join",
+        key: "join",
+        heading: Study,
+        kind: OptionKind::Paths,
+        example: "study",
+        commands: STUDIES,
+        help: "Also take the runs of these studies, each its folder or study.json",
+        doc: "They must have the same input and the same options of the search; ranks, threads and hosts may \
+              differ. A study may be joined to itself, with other ranks. Without --ranks, --threads and \
+              --simulate, nothing runs.",
+        ..ROW
+    },
+    Opt {
         name: "balance",
         key: "balance",
         heading: Launch,

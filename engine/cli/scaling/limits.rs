@@ -57,9 +57,9 @@ fn shared(all: &[Configuration]) -> Option<String> {
 }
 
 fn of_modelled(all: &[Modelled]) -> Option<String> {
-    let balance = &all.first()?.balance;
-    let of_balance: Vec<&Modelled> = all.iter().filter(|m| m.balance == *balance).collect();
-    let last = of_balance.iter().max_by_key(|m| m.ranks).filter(|_| of_balance.len() > 1)?;
+    let first = all.first()?;
+    let alike = |m: &&Modelled| (&m.balance, m.threads) == (&first.balance, first.threads);
+    let last = all.iter().filter(alike).max_by_key(|m| m.ranks).filter(|last| last.ranks > first.ranks)?;
     let even: f64 = last.stages.iter().map(|stage| stage.mean_work).sum();
     let uneven = (last.work_seconds - even).max(0.0);
     let parts = [
@@ -93,7 +93,8 @@ fn short(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scaling::{Measured, Sample, configurations};
+    use crate::scaling::measured::configurations;
+    use crate::scaling::{Measured, Sample};
     use serde_json::json;
 
     /// A run on one rank: the seconds of its stages, and most work over mean work.

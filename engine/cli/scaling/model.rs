@@ -1,13 +1,18 @@
 //! The modelled time on more ranks than the machine has, from their work and messages. See README.md.
 
+use super::counted::{Counted, CountedStage};
 use super::network::Network;
 use super::rate::{Rate, Speed};
-use super::sample::{Sample, SampleTraffic, ratio};
+use super::sample::ratio;
+use super::thread_scaling::ThreadScaling;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Stages that the model leaves out: files are read and written by a file system, not by a network.
 const NOT_MODELLED: [&str; 7] = ["other", "headers", "reading", "write", "lists", "picture", "results"];
+
+/// The bandwidth of a network is that of a host, over this number of ranks.
+const RANKS_PER_HOST: usize = 16;
 
 /// A number of ranks, modelled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,6 +21,8 @@ pub struct Modelled {
     pub balance: String,
     /// Number of ranks.
     pub ranks: usize,
+    /// Threads per rank.
+    pub threads: usize,
     /// Repeats; the least work of each rank counts.
     pub runs: usize,
     /// Modelled seconds.
@@ -28,7 +35,7 @@ pub struct Modelled {
     pub whole_work_seconds: f64,
     /// Test cells, particles or members.
     pub items: u64,
-    /// Compared with the fewest ranks of the same balance.
+    /// Compared with the fewest ranks of the same balance and threads.
     #[serde(flatten)]
     pub speed: Speed,
     /// Most work over the mean, of all stages together.
@@ -81,28 +88,24 @@ pub struct StageModel {
     pub most_bytes: u64,
 }
 
-/// Models each number of ranks and each balance in `runs`, whose work was measured.
-pub fn modelled(runs: &[(String, Sample)], network: &Network) -> Vec<Modelled> {
-    let mut keys: Vec<(&str, usize)> = Vec::new();
-    for (balance, sample) in runs {
-        let key = (balance.as_str(), sample.ranks.n_ranks);
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
+/// Models the runs in `counted` with these numbers of threads per rank. Runs whose input is made for a number
+/// of threads are modelled with that one. `scaling` is needed for more than one thread.
+pub fn modelled(
+    counted: &[Counted],
+    threads: &[usize],
+    scaling: Option<&ThreadScaling>,
+    network: &Network,
+) -> Vec<Modelled> {
+    let mut all = Vec::new();
+    for &threads in threads {
+        let suits = |of: &&Counted| of.key.threads.is_none_or(|own| own == threads);
+        all.extend(counted.iter().filter(suits).map(|of| one(of, threads, scaling, network)));
     }
-    keys.sort_by_key(|(balance, ranks)| (runs.iter().position(|(b, _)| b == balance), *ranks));
-    let of = |&(balance, ranks): &(&str, usize)| {
-        let repeats: Vec<&Sample> = runs
-            .iter()
-            .filter(|(b, sample)| b == balance && sample.ranks.n_ranks == ranks)
-            .map(|(_, sample)| sample)
-            .collect();
-        one(balance, &repeats, network)
+    let base = |of: &Modelled| {
+        let same = |m: &&Modelled| (&m.balance, m.threads) == (&of.balance, of.threads);
+        all.iter().find(same).map_or(of.rate(), Modelled::rate)
     };
-    let mut all: Vec<Modelled> = keys.iter().map(of).collect();
-    let fewest =
-        |of: &Modelled| all.iter().find(|m| m.balance == of.balance).map_or(of.rate(), Modelled::rate);
-    let bases: Vec<Rate> = all.iter().map(fewest).collect();
+    let bases: Vec<Rate> = all.iter().map(base).collect();
     for (of, base) in all.iter_mut().zip(bases) {
         of.speed = of.rate().over(&base);
     }
@@ -112,29 +115,38 @@ pub fn modelled(runs: &[(String, Sample)], network: &Network) -> Vec<Modelled> {
 impl Modelled {
     /// What it does in which time.
     pub fn rate(&self) -> Rate {
-        Rate { items: self.items, seconds: self.seconds, cores: self.ranks }
+        Rate { items: self.items, seconds: self.seconds, cores: self.ranks * self.threads }
     }
 }
 
-fn one(balance: &str, repeats: &[&Sample], network: &Network) -> Modelled {
-    let first = repeats[0];
-    let n = first.ranks.n_ranks;
-    let rows = first.ranks.traffic.iter().filter(|row| !NOT_MODELLED.contains(&row.stage.as_str()));
-    let stages: Vec<StageModel> =
-        rows.map(|row| stage(row, &least_work(repeats, &row.stage), n, network)).collect();
+/// The stage of a row of messages: a numbered step belongs to its stage.
+pub(super) fn step_of(name: &str) -> &str {
+    match name.rsplit_once(' ') {
+        Some((stage, number)) if number.parse::<u64>().is_ok() => stage,
+        _ => name,
+    }
+}
+
+fn one(of: &Counted, threads: usize, scaling: Option<&ThreadScaling>, network: &Network) -> Modelled {
+    let n = of.key.ranks;
+    let host = Network { bandwidth: network.bandwidth * threads.min(RANKS_PER_HOST) as f64, ..*network };
+    let rows = of.stages.iter().filter(|row| !NOT_MODELLED.contains(&row.traffic.stage.as_str()));
+    let factor = |name: &str| scaling.map_or(1.0, |scaling| scaling.factor(name, threads));
+    let stages: Vec<StageModel> = rows.map(|row| stage(row, factor(&row.traffic.stage), n, &host)).collect();
     let sum = |of: &dyn Fn(&StageModel) -> f64| stages.iter().map(of).sum::<f64>();
     let count = |of: &dyn Fn(&StageModel) -> u64| stages.iter().map(of).sum::<u64>();
     let (seconds, work) = (sum(&|s| s.seconds), sum(&|s| s.work));
     let mean = sum(&|s| s.mean_work);
     Modelled {
-        balance: balance.into(),
+        balance: of.key.balance.clone(),
         ranks: n,
-        runs: repeats.len(),
+        threads,
+        runs: of.runs,
         seconds,
         work_seconds: work,
         communication_seconds: seconds - work,
         whole_work_seconds: mean * n as f64,
-        items: first.items(),
+        items: of.items,
         speed: Speed::NONE,
         imbalance: ratio(work, mean),
         exchanges: count(&|s| s.exchanges),
@@ -142,24 +154,16 @@ fn one(balance: &str, repeats: &[&Sample], network: &Network) -> Modelled {
         messages_per_rank: count(&|s| s.messages) as f64 / n as f64,
         bytes_per_rank: count(&|s| s.bytes) as f64 / n as f64,
         most_bytes: count(&|s| s.most_bytes),
-        cells_per_rank: first.items() as f64 / n as f64,
-        quantities: first.ranks.balance.clone(),
+        cells_per_rank: of.items as f64 / n as f64,
+        quantities: of.quantities.clone(),
         stages,
     }
 }
 
-/// The least work of each rank over repeats: disturbances of a thread only add time.
-fn least_work(repeats: &[&Sample], stage: &str) -> Vec<f64> {
-    let of = |sample: &&&Sample| sample.ranks.traffic.iter().find(|row| row.stage == stage).cloned();
-    let mut rows = repeats.iter().filter_map(|sample| of(&sample)).map(|row| row.work_seconds);
-    let first = rows.next().unwrap_or_default();
-    rows.fold(first, |least, row| least.iter().zip(&row).map(|(a, b)| a.min(*b)).collect())
-}
-
-/// A stage of `n` ranks with this work.
-fn stage(row: &SampleTraffic, work: &[f64], n: usize, network: &Network) -> StageModel {
+/// A stage of `n` ranks, whose work takes `factor` of its time on one thread.
+fn stage(row: &CountedStage, factor: f64, n: usize, network: &Network) -> StageModel {
     let Network { latency, overhead, bandwidth, .. } = *network;
-    let most = work.iter().copied().fold(0.0, f64::max);
+    let (work, mean_work, row) = (row.most_work * factor, row.mean_work * factor, &row.traffic);
     // Up and down the tree.
     let steps = 2.0 * (n.max(1) as f64).log2().ceil();
     let near = row.most_exchanges_of_neighbours.min(row.exchanges) as f64;
@@ -171,8 +175,8 @@ fn stage(row: &SampleTraffic, work: &[f64], n: usize, network: &Network) -> Stag
     let model = StageModel {
         stage: row.stage.clone(),
         seconds: 0.0,
-        work: most,
-        mean_work: work.iter().sum::<f64>() / n.max(1) as f64,
+        work,
+        mean_work,
         overhead: (messages + waits) * overhead,
         transfer: crossing as f64 / bandwidth,
         latency: waits * latency,
@@ -182,14 +186,16 @@ fn stage(row: &SampleTraffic, work: &[f64], n: usize, network: &Network) -> Stag
         bytes: row.bytes,
         most_bytes: crossing,
     };
-    StageModel { seconds: most + model.overhead + model.transfer + model.latency, ..model }
+    StageModel { seconds: work + model.overhead + model.transfer + model.latency, ..model }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scaling::counted::CountedKey;
+    use crate::scaling::sample::SampleTraffic;
 
-    fn row(work: Vec<f64>) -> SampleTraffic {
+    fn traffic() -> SampleTraffic {
         SampleTraffic {
             stage: "labels".into(),
             exchanges: 3,
@@ -202,49 +208,53 @@ mod tests {
             most_bytes: 1000,
             most_received_bytes: 500,
             most_bytes_of_other_calls: 1000,
-            work_seconds: work,
+            work_seconds: Vec::new(),
         }
+    }
+
+    fn row(traffic: SampleTraffic, most_work: f64, mean_work: f64) -> CountedStage {
+        CountedStage { traffic, most_work, mean_work }
     }
 
     const NETWORK: Network = Network { name: "n", latency: 10.0, overhead: 0.5, bandwidth: 100.0 };
 
     #[test]
     fn a_stage_is_work_and_what_its_messages_cost() {
-        let model = stage(&row(vec![]), &[1.0, 2.0, 3.0, 2.0, 2.0], 5, &NETWORK);
+        let model = stage(&row(traffic(), 3.0, 2.0), 0.5, 5, &NETWORK);
         // Five ranks have a tree of three steps up and three down; 1 + 2 (1 + 6) + 2 6 times is waited.
-        assert_eq!((model.work, model.mean_work), (3.0, 2.0));
+        assert_eq!((model.work, model.mean_work), (1.5, 1.0));
         assert_eq!((model.latency, model.overhead, model.transfer), (270.0, 23.5, 20.0));
-        assert_eq!(model.seconds, 3.0 + 270.0 + 23.5 + 20.0);
-        let alone = stage(&SampleTraffic::default(), &[4.0], 1, &NETWORK);
+        assert_eq!(model.seconds, 1.5 + 270.0 + 23.5 + 20.0);
+        let alone = stage(&row(SampleTraffic::default(), 4.0, 4.0), 1.0, 1, &NETWORK);
         assert_eq!(alone.seconds, 4.0);
     }
 
+    /// A run on these ranks; its input of 10 items per rank and thread is made for `threads`.
+    fn counted(ranks: usize, threads: Option<usize>) -> Counted {
+        let stages = ["reading", "ascent"]
+            .map(|stage| row(SampleTraffic { stage: stage.into(), ..SampleTraffic::default() }, 2.0, 1.5));
+        let key = CountedKey { balance: "work".into(), ranks, threads };
+        let items = (10 * ranks * threads.unwrap_or(1)) as u64;
+        Counted { key, runs: 1, items, quantities: BTreeMap::new(), stages: stages.to_vec() }
+    }
+
     #[test]
-    fn disturbances_are_left_out_and_files_as_well() {
-        let sample = |work: Vec<f64>| {
-            let reading = SampleTraffic {
-                stage: "reading".into(),
-                work_seconds: vec![9.0; 2],
-                ..SampleTraffic::default()
-            };
-            let plain =
-                SampleTraffic { stage: "ascent".into(), work_seconds: work, ..SampleTraffic::default() };
-            let ranks = super::super::sample::RankSamples {
-                n_ranks: 2,
-                hosts: Vec::new(),
-                balance: BTreeMap::new(),
-                load: Vec::new(),
-                traffic: vec![reading, plain],
-            };
-            let totals = BTreeMap::from([("test_cells".to_string(), Some(10))]);
-            Sample { seconds: 0.0, peak_memory_bytes: None, stages: Vec::new(), totals, ranks }
-        };
-        let runs =
-            [("work".to_string(), sample(vec![1.0, 5.0])), ("work".to_string(), sample(vec![4.0, 2.0]))];
-        let all = modelled(&runs, &NETWORK);
+    fn files_are_left_out() {
+        let all = modelled(&[counted(2, None)], &[1], None, &NETWORK);
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].work_seconds, all[0].whole_work_seconds), (2.0, 3.0));
-        assert_eq!((all[0].speed, all[0].cells_per_rank), (Speed::NONE, 5.0));
+        assert_eq!((all[0].speed, all[0].cells_per_rank), (Speed::NONE, 10.0));
         assert_eq!(all[0].stages.len(), 1);
+    }
+
+    #[test]
+    fn threads_are_modelled_with_the_input_that_is_made_for_them() {
+        let runs = [counted(2, Some(1)), counted(4, Some(1)), counted(2, Some(4)), counted(4, Some(4))];
+        let all = modelled(&runs, &[1, 4], Some(&ThreadScaling::default()), &NETWORK);
+        let keys: Vec<_> = all.iter().map(|m| (m.ranks, m.threads, m.items, m.work_seconds)).collect();
+        assert_eq!(keys, [(2, 1, 20, 2.0), (4, 1, 40, 2.0), (2, 4, 80, 0.5), (4, 4, 160, 0.5)]);
+        // Twice the input in the same time on twice the ranks.
+        assert_eq!((all[3].speed.speed_up, all[3].speed.efficiency), (2.0, 1.0));
+        assert_eq!(["forest 12", "gas cells", "ascent"].map(step_of), ["forest", "gas cells", "ascent"]);
     }
 }

@@ -34,7 +34,7 @@ figcaption { font-size: 0.875rem; }
 
 /// The page of a study with its plots.
 pub fn page(study: &Study, plots: &[Plot]) -> String {
-    let title = format!("How inselberg {} scales", study.of);
+    let title = study.title();
     let mut text = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"{MARK}\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\

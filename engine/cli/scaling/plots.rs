@@ -53,7 +53,10 @@ pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
     if !study.configurations.is_empty() {
         let of: Vec<Configuration> = in_headline(&study.configurations).into_iter().cloned().collect();
         let of = of.as_slice();
-        all.push(plot("speed_up", &speed_up(of))?);
+        match study.weak {
+            None => all.push(plot("speed_up", &speed_up(of))?),
+            Some(_) => all.push(plot("seconds", &weak_seconds(of))?),
+        }
         all.push(plot("efficiency", &efficiency(of))?);
         all.push(stages(of)?);
         all.push(plot("imbalance", &imbalance(of))?);
@@ -67,6 +70,19 @@ pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
         }
     }
     Ok(all)
+}
+
+/// The time of real runs whose inputs grow, with the time of the same efficiency as the smallest one.
+fn weak_seconds(all: &[Configuration]) -> LinePlot {
+    let ideal = |c: &Configuration| (c.cores() as f64, c.rate().ideal(&all[0].rate()));
+    LinePlot {
+        title: "Seconds of measured runs whose inputs grow with the threads".into(),
+        across: "ranks x threads",
+        up: "seconds",
+        lines: by_threads(all, |c| c.seconds.median),
+        ideal: Some(all.iter().map(ideal).collect()),
+        is_log: false,
+    }
 }
 
 /// One line per number of threads, over the number of ranks times threads.
@@ -117,37 +133,46 @@ fn imbalance(all: &[Configuration]) -> LinePlot {
     }
 }
 
-fn balances(all: &[Modelled]) -> Vec<&str> {
-    let mut balances: Vec<&str> = Vec::new();
-    for m in all {
-        if !balances.contains(&m.balance.as_str()) {
-            balances.push(&m.balance);
+/// One line per balance and number of threads, over the number of ranks.
+fn by_kind(all: &[Modelled], name: &str, of: impl Fn(&Modelled) -> f64) -> Vec<Curve> {
+    let mut kinds: Vec<(&str, usize)> = all.iter().map(|m| (m.balance.as_str(), m.threads)).collect();
+    let has_threads = kinds.iter().any(|kind| kind.1 > 1);
+    let mut seen = Vec::new();
+    kinds.retain(|kind| {
+        !seen.contains(kind) && {
+            seen.push(*kind);
+            true
         }
-    }
-    balances
-}
-
-fn by_balance(all: &[Modelled], name: &str, of: impl Fn(&Modelled) -> f64) -> Vec<Curve> {
-    let line = |balance: &str| Curve {
-        name: if balance.is_empty() { name.into() } else { format!("{name}, {balance}") },
-        points: all.iter().filter(|m| m.balance == balance).map(|m| (m.ranks as f64, of(m))).collect(),
+    });
+    let line = |(balance, threads): (&str, usize)| Curve {
+        name: match (balance, has_threads) {
+            ("", false) => name.into(),
+            ("", true) => format!("{name}, {threads} thr."),
+            (balance, false) => format!("{name}, {balance}"),
+            (balance, true) => format!("{name}, {balance}, {threads} thr."),
+        },
+        points: all
+            .iter()
+            .filter(|m| (m.balance.as_str(), m.threads) == (balance, threads))
+            .map(|m| (m.ranks as f64, of(m)))
+            .collect(),
     };
-    balances(all).into_iter().map(line).collect()
+    kinds.into_iter().map(line).collect()
 }
 
 fn seconds(all: &[Modelled]) -> LinePlot {
-    let lines = by_balance(all, "all", |m| m.seconds);
-    let first = all.first().map_or("", |m| m.balance.as_str());
-    let of_first: Vec<Modelled> = all.iter().filter(|m| m.balance == first).cloned().collect();
-    let work = by_balance(&of_first, "work", |m| m.work_seconds);
-    let communication = by_balance(&of_first, "messages", |m| m.communication_seconds);
-    let ideal = lines.first().and_then(|line| Some((*line.points.first()?, *line.points.last()?)));
+    let first = all.first().map(|m| (m.balance.clone(), m.threads));
+    let of_first: Vec<Modelled> =
+        all.iter().filter(|m| Some((m.balance.clone(), m.threads)) == first).cloned().collect();
+    let work = by_kind(&of_first, "work", |m| m.work_seconds);
+    let communication = by_kind(&of_first, "messages", |m| m.communication_seconds);
+    let ideal = |m: &Modelled| (m.ranks as f64, m.rate().ideal(&of_first[0].rate()));
     LinePlot {
         title: "Modelled time of all stages, and the work and the communication in it".into(),
         across: "ranks",
         up: "seconds",
-        lines: lines.into_iter().chain(work).chain(communication).collect(),
-        ideal: ideal.map(|(first, last)| vec![first, (last.0, first.1 * first.0 / last.0)]),
+        lines: by_kind(all, "all", |m| m.seconds).into_iter().chain(work).chain(communication).collect(),
+        ideal: Some(of_first.iter().map(ideal).collect()),
         is_log: true,
     }
 }
@@ -157,7 +182,7 @@ fn modelled_efficiency(all: &[Modelled]) -> LinePlot {
         title: "Modelled efficiency over the fewest ranks".into(),
         across: "ranks",
         up: "efficiency",
-        lines: by_balance(all, "efficiency", |m| m.speed.efficiency),
+        lines: by_kind(all, "efficiency", |m| m.speed.efficiency),
         ideal: None,
         is_log: false,
     }
@@ -169,8 +194,8 @@ fn domains(all: &[Modelled]) -> LinePlot {
         // Groups have no mesh, and so no figures of its balance.
         if m.quantities.is_empty() { 1.0 } else { *figure().expect("every balance has this figure").1 }
     };
-    let peaks = by_balance(all, "peaks", |m| of(m, "max/mean of peaks and ghosts"));
-    let tests = by_balance(all, "test cells", |m| of(m, "test cells, max/mean"));
+    let peaks = by_kind(all, "peaks", |m| of(m, "max/mean of peaks and ghosts"));
+    let tests = by_kind(all, "test cells", |m| of(m, "test cells, max/mean"));
     LinePlot {
         title: "Imbalance of peaks with their ghosts and of test cells: the most on a rank over the mean"
             .into(),
@@ -235,7 +260,8 @@ fn axes(lines: &LinePlot) -> (PlotAxis, PlotAxis) {
     let (x, y) = (ends(|p| p.0), ends(|p| p.1));
     let up = match lines.is_log {
         true => PlotAxis::log(y.0 / 1.3, y.1 * 1.3),
-        false => PlotAxis::linear(0.0, y.1.max(1.0) * 1.1),
+        // A ratio without an ideal line has 1 in its range.
+        false => PlotAxis::linear(0.0, if lines.ideal.is_some() { y.1 } else { y.1.max(1.0) } * 1.1),
     };
     (PlotAxis::log(x.0 / 1.2, x.1 * 1.2), up)
 }

@@ -28,11 +28,12 @@ pub fn tables(study: &Study) -> Vec<StudyTable> {
 /// All tables, the notes and the provenance, as Markdown.
 pub fn markdown(study: &Study) -> String {
     let from = &study.provenance;
-    let mut text = format!("# How inselberg {} scales\n\n", study.of);
+    let mut text = format!("# {}\n\n", study.title());
     for (name, value) in from.lines() {
         let _ = writeln!(text, "- {}: {value}", name.to_lowercase());
     }
-    let _ = writeln!(text, "\n    {}\n", from.command);
+    let command = from.command.replace('\n', "\n    ");
+    let _ = writeln!(text, "\n    {command}\n");
     for line in limits(study).iter().chain(&study.notes) {
         let _ = writeln!(text, "{line}\n");
     }
@@ -186,6 +187,7 @@ fn modelled(study: &Study) -> StudyTable {
     let columns = columns![Modelled;
         "ranks" => |m: &Modelled| m.ranks.into(),
         "balance" => |m: &Modelled| m.balance.as_str().into(),
+        "threads" => |m: &Modelled| m.threads.into(),
         "runs" => |m: &Modelled| m.runs.into(),
         "cells per rank" => |m: &Modelled| m.cells_per_rank.into(),
         "seconds" => |m: &Modelled| m.seconds.into(),
@@ -203,8 +205,8 @@ fn modelled(study: &Study) -> StudyTable {
     let of = &study.network;
     let about = format!(
         "The modelled time of every stage but reading and writing, on {}: latency {:.3} us, overhead {:.3} us per \
-         message, {:.3} GB/s per rank. Work is the processor time of the rank with most of it, stage by stage. Speed-up and \
-         efficiency are over the fewest ranks of the same balance.",
+         message, {:.3} GB/s per rank with one thread. Work is the time of the rank with most of it, stage by stage. Speed-up and \
+         efficiency are over the fewest ranks of the same balance and threads.",
         of.name,
         of.latency * 1e6,
         of.overhead * 1e6,
@@ -220,10 +222,10 @@ fn domains(study: &Study) -> StudyTable {
             names.push(name);
         }
     }
-    let header = [&["ranks", "balance"][..], &names].concat();
+    let header = [&["ranks", "balance", "threads"][..], &names].concat();
     let row = |m: &Modelled| {
         let numbers = names.iter().map(|name| m.quantities.get(*name).copied().into());
-        [m.ranks.into(), m.balance.as_str().into()].into_iter().chain(numbers).collect()
+        [m.ranks.into(), m.balance.as_str().into(), m.threads.into()].into_iter().chain(numbers).collect()
     };
     let rows = study.modelled.iter().filter(|_| !names.is_empty()).map(row).collect();
     StudyTable {
@@ -240,6 +242,7 @@ fn modelled_stages(study: &Study) -> StudyTable {
         "stage",
         "ranks",
         "balance",
+        "threads",
         "seconds",
         "work",
         "mean work",
@@ -254,7 +257,8 @@ fn modelled_stages(study: &Study) -> StudyTable {
     let mut rows = Vec::new();
     for of in &study.modelled {
         for s in &of.stages {
-            let head = vec![s.stage.as_str().into(), of.ranks.into(), of.balance.as_str().into()];
+            let head =
+                vec![s.stage.as_str().into(), of.ranks.into(), of.balance.as_str().into(), of.threads.into()];
             let times =
                 [s.seconds, s.work, s.mean_work, s.overhead, s.transfer, s.latency].map(TableCell::from);
             let counts = [s.exchanges, s.messages, s.bytes, s.other_calls].map(TableCell::from);
@@ -307,6 +311,9 @@ fn paper(study: &Study) -> StudyTable {
 fn checks(study: &Study) -> StudyTable {
     let columns = columns![Check;
         "ranks" => |c: &Check| c.ranks.into(),
+        "threads" => |c: &Check| c.threads.into(),
+        "hosts" => |c: &Check| c.hosts.into(),
+        "network" => |c: &Check| c.network.into(),
         "modelled seconds" => |c: &Check| c.modelled_seconds.into(),
         "real seconds" => |c: &Check| c.real_seconds.median.into(),
         "least" => |c: &Check| c.real_seconds.least.into(),
@@ -317,11 +324,9 @@ fn checks(study: &Study) -> StudyTable {
         "modelled imbalance" => |c: &Check| c.modelled_imbalance.into(),
         "real imbalance" => |c: &Check| c.real_imbalance.into(),
     ];
-    let about = format!(
-        "Ranks of one thread each, the model with the network {}. The error is modelled over real seconds, less one, \
-         where each rank has a processor of its own; elsewhere only the processor time of all ranks and its imbalance \
-         can be compared.",
-        study.check_network.name
-    );
+    let about = "The network of the model is that between hosts, if there are several. The error is modelled over real \
+                 seconds, less one, where each thread has a processor of its own; elsewhere only the processor time of all \
+                 ranks and its imbalance can be compared."
+        .to_string();
     table("checks", "The model against real runs", about, &columns, &study.checks)
 }
