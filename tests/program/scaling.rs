@@ -31,7 +31,7 @@ fn done(args: &[&str]) -> Output {
 /// A field of about 5000 test cells.
 fn field(room: &Room) -> String {
     let path = room.path("output_00001");
-    done(&["synth", "field", "--test-cells", "5e3", "-o", &path, "--quiet"]);
+    done(&["synth", "field", "--test-cells", "5e3", "--peaks", "10", "-o", &path, "--quiet"]);
     path
 }
 
@@ -189,6 +189,10 @@ fn modelled_runs_add_up_and_are_checked_against_real_ones() {
         let ascent = stages.iter().find(|s| s["stage"] == "ascent").expect("a stage");
         assert!(real(&ascent["work"]) > 0.0, "its tasks are counted where they belong");
         assert!(real(&m["speed_up"]) == 1.0 || m["ranks"] != 2);
+        let merges: f64 = m["merges_per_level"].as_array().expect("a list").iter().map(real).sum();
+        let [clumps, haloes] = ["clumps", "haloes"].map(|name| real(&m["totals"][name]));
+        assert!(merges > 0.0 && merges == clumps - haloes, "every clump but the main ones merges: {m}");
+        assert!(real(&m["lies"]["saddle entries, most on a rank"]) > 0.0);
         assert!(real(&m["cells_per_rank"]) * real(&m["ranks"]) > 4000.0);
     }
     let tests = |m: &Value| real(&m["lies"]["test cells, max/mean"]);
@@ -203,6 +207,10 @@ fn modelled_runs_add_up_and_are_checked_against_real_ones() {
             );
         }
     }
+    let merging = csv(&read(&to, "table_merging.csv"));
+    let peaks = merging.iter().find(|row| row[0] == "density peaks").expect("a row");
+    let own = real(&all[0]["totals"]["peaks"]).to_string();
+    assert_eq!(peaks[1..], ["6714764", "53994995", &own, &own, &own]);
     let checks = json["checks"].as_array().expect("a list");
     assert_eq!(checks.iter().map(|c| real(&c["ranks"])).collect::<Vec<_>>(), [1.0, 3.0]);
     assert!(checks.iter().all(|c| real(&c["modelled_work"]) > 0.0));
@@ -253,7 +261,9 @@ fn groups_of_particles_are_studied_likewise() {
         real(&json["modelled"][0]["cells_per_rank"]) == 1024.0
             && real(&json["modelled"][0]["work_seconds"]) > 0.0
     );
-    assert!(!Path::new(&to).join("domains.svg").exists() && !Path::new(&to).join("table_paper.csv").exists());
+    for name in ["domains.svg", "saddle_entries.svg", "table_paper.csv", "table_merging.csv"] {
+        assert!(!Path::new(&to).join(name).exists(), "{name} is of clumps");
+    }
 }
 
 /// A study of `words` on one and two ranks, real and modelled ones.
@@ -356,10 +366,9 @@ fn studies_of_one_input_join() {
     let file = format!("{first}/study.json");
     let out = done(&["scaling", "phew", "--join", &file, "-o", &all, "--json"]);
     let joined: Value = serde_json::from_slice(&out.stdout).expect("JSON");
-    assert_eq!(
-        (&joined["configurations"], &joined["modelled"]),
-        (&json["configurations"], &json["modelled"])
-    );
+    for (list, name) in [("configurations", "runs"), ("modelled", "ranks"), ("checks", "ranks")] {
+        assert_eq!(keys(&joined[list], name), keys(&json[list], name), "{list}");
+    }
     let whole = [&["scaling", "phew", "--input", &input, "-o", &all, "--ranks", "1"][..], &PHEW].concat();
     let other = ["--join", &first, "--relevance-threshold", "4"];
     room.refuses_command(
@@ -565,10 +574,13 @@ fn a_browser_shows_the_plots_and_the_numbers() {
         "speed_up",
         "efficiency",
         "stages",
+        "stage_seconds",
         "imbalance",
         "modelled_seconds",
         "modelled_efficiency",
+        "modelled_stages",
         "domains",
+        "saddle_entries",
     ];
     assert_eq!(names, expected);
     for tag in pictures {

@@ -21,9 +21,9 @@ use inselberg::{
     ThresholdInForce, ThresholdsInForce,
 };
 use inselberg_comm::agree::share_of_rank;
-use inselberg_comm::{Comm, Rank};
+use inselberg_comm::{Comm, Rank, Reduce};
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::{Attribute, Catalogue, Dimension};
+use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Values};
 use inselberg_io::collective::shared;
 use inselberg_io::particles::{
     ParticleHeader, ParticleInput, file_of, read_particle_headers_with, recognises_particles,
@@ -289,6 +289,8 @@ pub struct PhewSummary {
     selected: SelectedParticles,
     sky: Option<String>,
     nodes: Option<BTreeMap<u32, NodeLoad>>,
+    /// Clumps that merge at each level of substructure, from level 1.
+    merges_per_level: Vec<u64>,
     /// Notes: contradictions in the cosmology of the input, other notes about it, and thresholds far from all
     /// data.
     notes: Vec<String>,
@@ -316,8 +318,11 @@ impl PhewSummary {
         let of_input = input.snapshot().notes();
         let notes = of_cosmology.into_iter().chain(of_input).chain(clumps.slips()).collect();
         let field = clumps.field().expect("an output has a chosen field").clone();
+        let totals = CatalogueTotals::from_attributes(clumps.attributes());
         Ok(Self {
+            // First, so that the report does not count other exchanges of the summary.
             costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,
+            merges_per_level: merges_per_level(clumps, totals.levels, comm)?,
             // The mesh of particles knows one density, which may be named all the same.
             field: ChosenField { is_auto: job.field == FieldChoice::Auto, ..field },
             thresholds: clumps.thresholds(),
@@ -325,7 +330,7 @@ impl PhewSummary {
             assumed,
             notes,
             warnings,
-            totals: CatalogueTotals::from_attributes(clumps.attributes()),
+            totals,
             densest: clumps.densest(),
             selected: SelectedParticles::new(clumps),
             sky: image::sky_of(clumps.attributes()).map(str::to_string),
@@ -378,12 +383,28 @@ impl RunSummary for PhewSummary {
         summary["thresholds"] = thresholds_json(&self.thresholds, &self.densities);
         summary["assumed_units"] = self.assumed.json();
         summary["notes"] = serde_json::json!(self.notes);
+        summary["merges_per_level"] = serde_json::json!(self.merges_per_level);
         summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();
         summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
         summary["workers"] = self.nodes.as_ref().map_or(serde_json::Value::Null, workers_json);
         summary
     }
+}
+
+/// Collective: the listed clumps that merge at each level of substructure, from level 1.
+fn merges_per_level(clumps: &Clumps, n_levels: Option<i64>, comm: &Comm) -> Result<Vec<u64>, CommandError> {
+    let mut counts = vec![0; usize::try_from(n_levels.unwrap_or(0)).unwrap_or(0)];
+    let column = clumps.table("clumps").and_then(|table| table.column("level"));
+    let Values::U64(levels) = &column.expect("clumps have levels").values else {
+        unreachable!("levels are counts");
+    };
+    for level in levels {
+        if let Some(n) = (*level as usize).checked_sub(1).and_then(|at| counts.get_mut(at)) {
+            *n += 1;
+        }
+    }
+    comm.all_reduce_counts(&counts, Reduce::Sum).map_err(CommandError::ranks)
 }
 
 /// What the unit of density thresholds is.

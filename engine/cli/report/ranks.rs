@@ -300,6 +300,8 @@ impl RankReport {
             ("surface effect, ghost peaks/active peaks", of.surface_effect()),
             ("connectivity, saddle entries/peaks", of.connectivity()),
             ("most ghost peaks/active peaks on a rank", of.most_ghosts_over_active),
+            ("peaks and ghost peaks, most on a rank", of.most_peaks as f64),
+            ("saddle entries, most on a rank", of.most.sparse as f64),
             ("test cells, max/mean", of.test_imbalance()),
             ("ghost test cells/test cells", of.sum.ghost_tests as f64 / of.sum.test_cells.max(1) as f64),
             ("ranks that a rank shares test cells with", mean(of.sum.neighbours)),

@@ -13,6 +13,10 @@ pub struct Counted {
     pub runs: usize,
     /// Test cells, particles or members.
     pub items: u64,
+    /// What was found, by name.
+    pub totals: BTreeMap<String, Option<u64>>,
+    /// Clumps that merge at each level of substructure, from level 1.
+    pub merges_per_level: Vec<u64>,
     /// The quantities of the paper's Table 2 and others, by name.
     pub quantities: BTreeMap<String, f64>,
     /// The stages in their order.
@@ -84,6 +88,8 @@ fn one(key: CountedKey, repeats: &[&Sample]) -> Counted {
     Counted {
         runs: repeats.len(),
         items: first.items(),
+        totals: first.totals.clone(),
+        merges_per_level: first.merges_per_level.clone(),
         quantities: first.ranks.balance.clone(),
         stages: first.ranks.traffic.iter().map(stage).collect(),
         key,
@@ -119,7 +125,14 @@ mod tests {
             traffic: vec![traffic],
         };
         let totals = BTreeMap::from([("test_cells".to_string(), Some(10))]);
-        Sample { seconds: 0.0, peak_memory_bytes: None, stages: Vec::new(), totals, ranks }
+        Sample {
+            seconds: 0.0,
+            peak_memory_bytes: None,
+            stages: Vec::new(),
+            totals,
+            merges_per_level: Vec::new(),
+            ranks,
+        }
     }
 
     #[test]

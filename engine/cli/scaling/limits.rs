@@ -11,7 +11,8 @@ use super::study::Study;
 pub fn limits(study: &Study) -> Vec<String> {
     let measured = of_measured(&in_headline(&study.configurations));
     let sharing = shared(&study.configurations);
-    measured.into_iter().chain(sharing).chain(of_modelled(&study.modelled)).collect()
+    let others = others(&study.configurations);
+    measured.into_iter().chain(sharing).chain(others).chain(of_modelled(&study.modelled)).collect()
 }
 
 fn of_measured(all: &[&Configuration]) -> Option<String> {
@@ -37,6 +38,15 @@ fn of_measured(all: &[&Configuration]) -> Option<String> {
         stage.stage,
         short(most)
     ))
+}
+
+/// Other programs that disturbed the runs.
+fn others(all: &[Configuration]) -> Option<String> {
+    const DISTURBING: f64 = 0.25;
+    let most = all.iter().filter_map(|c| c.other_processors).fold(0.0, f64::max);
+    (most > DISTURBING).then(|| {
+        format!("Other programs kept up to {most:.1} processors busy meanwhile, so times may be too long.")
+    })
 }
 
 /// Which runs are left out of the first sentence.

@@ -312,7 +312,9 @@ mod tests {
         let ranks_of =
             RankSamples { n_ranks: ranks, hosts, balance: Default::default(), load, traffic: Vec::new() };
         let totals = Default::default();
-        let sample = Sample { seconds, peak_memory_bytes: Some(7), stages, totals, ranks: ranks_of };
+        let merges_per_level = Vec::new();
+        let sample =
+            Sample { seconds, peak_memory_bytes: Some(7), stages, totals, merges_per_level, ranks: ranks_of };
         Measured { ranks, threads, wall: seconds + 1.0, host: None, sample }
     }
 

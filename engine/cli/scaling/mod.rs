@@ -17,6 +17,7 @@
 //! | `limits` | what limits the scaling, in a sentence |
 //! | `table` | a table as Markdown, CSV and HTML |
 //! | `tables` | the tables of a study |
+//! | `paper` | tables of the paper, for comparison |
 //! | `plots` | the plots (feature `plot`) |
 //! | `page` | one HTML page with everything |
 //!
@@ -29,6 +30,7 @@ mod measured;
 mod model;
 mod network;
 mod page;
+mod paper;
 #[cfg(feature = "plot")]
 mod plots;
 mod rate;

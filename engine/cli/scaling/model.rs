@@ -52,6 +52,10 @@ pub struct Modelled {
     pub most_bytes: u64,
     /// Mean test cells (or particles) per rank.
     pub cells_per_rank: f64,
+    /// What was found, by name.
+    pub totals: BTreeMap<String, Option<u64>>,
+    /// Clumps that merge at each level of substructure, from level 1.
+    pub merges_per_level: Vec<u64>,
     /// The quantities of the paper's Table 2 and others, by name.
     #[serde(rename = "lies")]
     pub quantities: BTreeMap<String, f64>,
@@ -155,6 +159,8 @@ fn one(of: &Counted, threads: usize, scaling: Option<&ThreadScaling>, network: &
         bytes_per_rank: count(&|s| s.bytes) as f64 / n as f64,
         most_bytes: count(&|s| s.most_bytes),
         cells_per_rank: of.items as f64 / n as f64,
+        totals: of.totals.clone(),
+        merges_per_level: of.merges_per_level.clone(),
         quantities: of.quantities.clone(),
         stages,
     }
@@ -235,7 +241,9 @@ mod tests {
             .map(|stage| row(SampleTraffic { stage: stage.into(), ..SampleTraffic::default() }, 2.0, 1.5));
         let key = CountedKey { balance: "work".into(), ranks, threads };
         let items = (10 * ranks * threads.unwrap_or(1)) as u64;
-        Counted { key, runs: 1, items, quantities: BTreeMap::new(), stages: stages.to_vec() }
+        let (totals, quantities) = (BTreeMap::new(), BTreeMap::new());
+        let stages = stages.to_vec();
+        Counted { key, runs: 1, items, totals, merges_per_level: Vec::new(), quantities, stages }
     }
 
     #[test]

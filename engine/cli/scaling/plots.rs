@@ -2,7 +2,7 @@
 
 use super::Plot;
 use super::measured::{Configuration, in_headline};
-use super::model::Modelled;
+use super::model::{Modelled, step_of};
 use super::study::Study;
 use super::tables::stage_names;
 use crate::report::plot::axis::PlotAxis;
@@ -59,14 +59,17 @@ pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
         }
         all.push(plot("efficiency", &efficiency(of))?);
         all.push(stages(of)?);
+        all.push(plot("stage_seconds", &stage_seconds(of))?);
         all.push(plot("imbalance", &imbalance(of))?);
     }
     if !study.modelled.is_empty() {
         let of = &study.modelled;
         all.push(plot("modelled_seconds", &seconds(of))?);
         all.push(plot("modelled_efficiency", &modelled_efficiency(of))?);
+        all.push(plot("modelled_stages", &modelled_stages(of))?);
         if of.iter().any(|m| !m.quantities.is_empty()) {
             all.push(plot("domains", &domains(of))?);
+            all.push(plot("saddle_entries", &saddle_entries(of))?);
         }
     }
     Ok(all)
@@ -204,6 +207,111 @@ fn domains(all: &[Modelled]) -> LinePlot {
         lines: peaks.into_iter().chain(tests).collect(),
         ideal: None,
         is_log: false,
+    }
+}
+
+/// The points that a logarithmic axis can show.
+fn above_zero(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    points.filter(|point| point.1 > 0.0).collect()
+}
+
+/// The stages that take longest on any number of ranks, as many as there are colours.
+fn longest(seconds: impl Fn(&str) -> f64, mut names: Vec<&str>) -> Vec<&str> {
+    names.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
+    names.truncate(COLOURS.len());
+    names
+}
+
+/// Each stage on the fastest configuration of each number of threads (paper, figure 6).
+fn stage_seconds(all: &[Configuration]) -> LinePlot {
+    let mut fastest: Vec<&Configuration> = Vec::new();
+    for c in all {
+        match fastest.last_mut() {
+            Some(last) if last.cores() == c.cores() => {
+                if c.seconds.median < last.seconds.median {
+                    *last = c;
+                }
+            }
+            _ => fastest.push(c),
+        }
+    }
+    let points = |name: &str| -> Vec<(f64, f64)> {
+        let of = |c: &&Configuration| Some((c.cores() as f64, c.stage(name)?.seconds.median));
+        above_zero(fastest.iter().filter_map(of))
+    };
+    let most = |name: &str| points(name).iter().map(|point| point.1).fold(0.0, f64::max);
+    let line = |name: &str| Curve { name: name.into(), points: points(name) };
+    LinePlot {
+        title: "Seconds of the longest stages of measured runs, the fastest for each number of threads"
+            .into(),
+        across: "ranks x threads",
+        up: "seconds",
+        lines: longest(most, stage_names(all)).into_iter().map(line).collect(),
+        ideal: None,
+        is_log: true,
+    }
+}
+
+/// The runs of the first balance and number of threads.
+fn first_kind(all: &[Modelled]) -> Vec<&Modelled> {
+    let alike = |m: &&Modelled| (&m.balance, m.threads) == (&all[0].balance, all[0].threads);
+    all.iter().filter(alike).collect()
+}
+
+/// Seconds of a stage, all its steps together.
+fn modelled_seconds_of(m: &Modelled, name: &str) -> f64 {
+    m.stages.iter().filter(|stage| step_of(&stage.stage) == name).map(|stage| stage.seconds).sum()
+}
+
+/// Each modelled stage (paper, figure 6).
+fn modelled_stages(all: &[Modelled]) -> LinePlot {
+    let runs = first_kind(all);
+    let mut names: Vec<&str> = Vec::new();
+    for stage in runs.iter().flat_map(|m| &m.stages) {
+        if !names.contains(&step_of(&stage.stage)) {
+            names.push(step_of(&stage.stage));
+        }
+    }
+    let most = |name: &str| runs.iter().map(|m| modelled_seconds_of(m, name)).fold(0.0, f64::max);
+    let line = |name: &str| Curve {
+        name: name.into(),
+        points: above_zero(runs.iter().map(|m| (m.ranks as f64, modelled_seconds_of(m, name)))),
+    };
+    LinePlot {
+        title: "Modelled time of the longest stages".into(),
+        across: "ranks",
+        up: "seconds",
+        lines: longest(most, names).into_iter().map(line).collect(),
+        ideal: None,
+        is_log: true,
+    }
+}
+
+/// The most saddle entries and peaks on a rank and the time of merging, times ranks and scaled to one (paper,
+/// figure 6).
+fn saddle_entries(all: &[Modelled]) -> LinePlot {
+    let runs = first_kind(all);
+    let entries = |m: &Modelled, words: &str| {
+        m.quantities.iter().find(|(name, _)| name.contains(words)).map_or(0.0, |(_, value)| *value)
+    };
+    let merging = |m: &Modelled| modelled_seconds_of(m, "forest") + modelled_seconds_of(m, "hierarchy");
+    let line = |name: &str, of: &dyn Fn(&Modelled) -> f64| {
+        let share = |m: &&Modelled| of(m) * m.ranks as f64 / m.items.max(1) as f64;
+        let first = runs.first().map_or(1.0, &share);
+        let point = |m: &&Modelled| (m.ranks as f64, super::sample::ratio(share(m), first));
+        Curve { name: name.into(), points: above_zero(runs.iter().map(point)) }
+    };
+    LinePlot {
+        title: "The most of a rank times ranks, over that on the fewest ranks".into(),
+        across: "ranks",
+        up: "relative",
+        lines: vec![
+            line("saddle entries", &|m| entries(m, "saddle entries, most")),
+            line("peaks and ghosts", &|m| entries(m, "peaks and ghost peaks, most")),
+            line("time of merging", &merging),
+        ],
+        ideal: None,
+        is_log: true,
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Sample {
     /// Counts: `test_cells`, `peaks`, ...
     #[serde(default)]
     pub totals: BTreeMap<String, Option<u64>>,
+    /// Clumps that merge at each level of substructure, from level 1.
+    #[serde(default)]
+    pub merges_per_level: Vec<u64>,
     /// Load and traffic.
     pub ranks: RankSamples,
 }

@@ -3,6 +3,7 @@
 use super::limits::limits;
 use super::measured::{Configuration, StageTimes};
 use super::model::Modelled;
+use super::paper::{balance, merging};
 use super::study::{Check, Study};
 use super::table::{StudyTable, TableCell};
 use std::fmt::Write;
@@ -19,7 +20,8 @@ pub fn tables(study: &Study) -> Vec<StudyTable> {
         modelled(study),
         domains(study),
         modelled_stages(study),
-        paper(study),
+        merging(study),
+        balance(study),
         checks(study),
     ];
     all.into_iter().filter(|table| !table.rows.is_empty()).collect()
@@ -271,40 +273,6 @@ fn modelled_stages(study: &Study) -> StudyTable {
         about: "Seconds, and what they are made of.".into(),
         header: header.map(String::from).to_vec(),
         rows,
-    }
-}
-
-/// A row of the paper's Table 2: tasks, load imbalance, surface effect, connectivity, most ghosts over
-/// active.
-type PaperRow = (u64, [f64; 4]);
-
-/// Table 2 of Bleuler et al. 2015: 104 million test cells.
-const PAPER: [PaperRow; 7] = [
-    (32, [1.4, 0.0087, 9.4, 0.012]),
-    (64, [1.5, 0.012, 9.4, 0.017]),
-    (128, [1.8, 0.016, 9.4, 0.044]),
-    (256, [2.4, 0.021, 9.3, 0.064]),
-    (512, [2.8, 0.030, 9.3, 0.10]),
-    (1024, [3.3, 0.040, 9.3, 0.15]),
-    (2048, [3.9, 0.055, 9.2, 0.24]),
-];
-
-fn paper(study: &Study) -> StudyTable {
-    let header = ["ranks", "load imbalance", "surface effect", "connectivity", "most ghosts/active"];
-    let has_peaks = study.modelled.iter().any(|m| !m.quantities.is_empty());
-    let row = |(ranks, numbers): &PaperRow| {
-        std::iter::once(TableCell::Count(*ranks))
-            .chain(numbers.map(TableCell::from))
-            .collect::<Vec<TableCell>>()
-    };
-    StudyTable {
-        name: "paper",
-        title: "The paper's own table, for comparison".into(),
-        about: "Table 2 of Bleuler et al. 2015: a simulation of 512^3 particles with 104 million test cells, divided by \
-                all cells. It needs 35 (32 tasks) to 45 (2048 tasks) sweeps, each with exchanges."
-            .into(),
-        header: header.map(String::from).to_vec(),
-        rows: PAPER.iter().filter(|_| has_peaks).map(row).collect(),
     }
 }
 
