@@ -39,6 +39,7 @@ mod launcher;
 mod level_counts;
 mod log;
 mod log_file;
+mod machine;
 mod manual;
 mod memory;
 mod missing_threshold;

@@ -240,7 +240,7 @@ pub fn about_program() -> Vec<(&'static str, String)> {
     vec![
         ("Command", std::env::args().collect::<Vec<_>>().join(" ")),
         ("Version", format!("inselberg {}{mpi}", env!("CARGO_PKG_VERSION"))),
-        ("Machine", super::scaling::machine()),
-        ("Date", super::scaling::utc(std::time::SystemTime::now())),
+        ("Machine", super::machine::machine()),
+        ("Date", super::machine::utc(std::time::SystemTime::now())),
     ]
 }

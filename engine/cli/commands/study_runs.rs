@@ -2,7 +2,7 @@
 
 use super::child::{self, ChildOutput};
 use super::fault::{CommandError, warn};
-use super::scaling::machine;
+use super::machine::machine;
 use super::study_inputs::{InputWords, StudyInputs};
 use crate::config::{COMMANDS, CommandInfo, Common, Launcher, StudyInput, StudyJob};
 use crate::scaling::{CountedKey, LaunchLine, Measured, RunSize, Sample, StudyRecord, counted};

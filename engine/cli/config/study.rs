@@ -78,6 +78,48 @@ pub(super) fn study(
     check: impl FnOnce(&RawConfig) -> Result<Job, ConfigError>,
 ) -> Result<StudyJob, ConfigError> {
     let output = raw.needed_path("output")?;
+    let RunNumbers { ranks, threads, simulate, simulate_threads, join } = run_numbers(raw)?;
+    let repeats = raw.count_or_default("repeats", |n| (1..=MAX_REPEATS).contains(&n), "1 to 1000")?;
+    let per_node = raw.count("ranks-per-node", |n| (1..=MAX_RANKS as u64).contains(&n), "1 to 65536")?;
+    let ranks_per_node = per_node.map(|n| n as usize);
+    let (input, options, search) = match ranks.is_empty() && simulate.is_empty() {
+        true => (StudyInput::Files(Vec::new()), Vec::new(), String::new()),
+        false => {
+            let input = input(raw)?;
+            let (options, search) = passed(raw, &input, check)?;
+            (input, options, search)
+        }
+    };
+    Ok(StudyJob {
+        command: raw.raw.runs().expect("a study runs a command").command(),
+        input,
+        output,
+        ranks,
+        threads,
+        ranks_per_node,
+        repeats: repeats as usize,
+        launcher: launcher(raw, ranks_per_node.is_some())?,
+        simulate,
+        simulate_threads,
+        join,
+        balances: if raw.raw.has_option("balance") { balances(raw)? } else { Vec::new() },
+        network: network(raw)?,
+        check_network: named(&raw.text_or_default("check-network")),
+        options,
+        search,
+    })
+}
+
+/// The numbers of the runs, and the studies that are joined.
+struct RunNumbers {
+    ranks: Vec<usize>,
+    threads: Vec<usize>,
+    simulate: Vec<usize>,
+    simulate_threads: Vec<usize>,
+    join: Vec<PathBuf>,
+}
+
+fn run_numbers(raw: &CheckedValues<'_>) -> Result<RunNumbers, ConfigError> {
     let all = ["ranks", "threads", "simulate", "simulate-threads"].map(|name| numbers(raw, name));
     let [mut ranks, mut threads, simulate, simulate_threads] = collected(all)?;
     let join = raw.paths("join");
@@ -95,37 +137,7 @@ pub(super) fn study(
         let expected = "--ranks with 1, and --threads with 1 and a greater number";
         return Err(raw.unfit("simulate-threads", &raw.shown("simulate-threads"), expected));
     }
-    let repeats = raw.count_or_default("repeats", |n| (1..=MAX_REPEATS).contains(&n), "1 to 1000")?;
-    let per_node = raw.count("ranks-per-node", |n| (1..=MAX_RANKS as u64).contains(&n), "1 to 65536")?;
-    let ranks_per_node = per_node.map(|n| n as usize);
-    let launcher = launcher(raw, ranks_per_node.is_some())?;
-    let command = raw.raw.runs().expect("a study runs a command").command();
-    let (input, options, search) = match ranks.is_empty() && simulate.is_empty() {
-        true => (StudyInput::Files(Vec::new()), Vec::new(), String::new()),
-        false => {
-            let input = input(raw)?;
-            let (options, search) = passed(raw, &input, check)?;
-            (input, options, search)
-        }
-    };
-    Ok(StudyJob {
-        command,
-        input,
-        output,
-        ranks,
-        threads,
-        ranks_per_node,
-        repeats: repeats as usize,
-        launcher,
-        simulate,
-        simulate_threads,
-        join,
-        balances: if raw.raw.has_option("balance") { balances(raw)? } else { Vec::new() },
-        network: network(raw)?,
-        check_network: named(&raw.text_or_default("check-network")),
-        options,
-        search,
-    })
+    Ok(RunNumbers { ranks, threads, simulate, simulate_threads, join })
 }
 
 fn collected<T, E, const N: usize>(all: [Result<T, E>; N]) -> Result<[T; N], E> {

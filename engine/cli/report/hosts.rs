@@ -1,6 +1,5 @@
 //! The hosts of a run: their ranks and processors.
 
-use super::ranks::RankRows;
 use crate::topology::{Allowed, HostId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,14 +21,14 @@ pub(super) fn own_host() -> String {
     serde_json::to_string(&here).expect("names and numbers are JSON")
 }
 
-/// The hosts of all ranks, by name.
-pub(super) fn hosts_of(rows: RankRows) -> Vec<RunHost> {
+/// The hosts of all ranks, by name, from what they sent and how many of them sent it.
+pub(super) fn hosts_of(rows: impl IntoIterator<Item = (String, usize)>) -> Vec<RunHost> {
     let mut hosts: BTreeMap<HostId, (usize, Vec<Allowed>)> = BTreeMap::new();
     for (text, ranks) in rows {
         let (id, allowed): (HostId, Allowed) =
             serde_json::from_str(&text).expect("all ranks run the same program");
         let host = hosts.entry(id).or_default();
-        host.0 += ranks.len();
+        host.0 += ranks;
         host.1.push(allowed);
     }
     let host = |(id, (ranks, all)): (HostId, (usize, Vec<Allowed>))| RunHost {
@@ -50,7 +49,7 @@ mod tests {
         let row = |host: &str, list: &str, n: usize, ranks: usize| {
             let allowed = Allowed { pus: PuSet::from_list(list).expect("a list"), n };
             let text = serde_json::to_string(&(HostId::named(host), allowed)).expect("JSON");
-            (text, vec![Vec::new(); ranks])
+            (text, ranks)
         };
         let rows = vec![row("b", "0-3", 4, 1), row("a", "0-7", 2, 5), row("b", "4-7,9", 5, 1)];
         let host = |name: &str, ranks, processors| RunHost { name: name.into(), ranks, processors };

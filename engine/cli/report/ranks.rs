@@ -88,7 +88,7 @@ pub struct RankReport {
 /// A name with numbers: how rows cross between ranks.
 type RankRow = (String, Vec<u64>);
 /// The numbers of all ranks, by name.
-pub(super) type RankRows = Vec<(String, Vec<Vec<u64>>)>;
+type RankRows = Vec<(String, Vec<Vec<u64>>)>;
 
 /// Collective: the load per stage on rank 0, nothing on the others. A rank that skipped a stage counts with
 /// no time in it. `traffic` is that of this rank.
@@ -214,7 +214,8 @@ impl RankReport {
         let own = comm.traffic();
         let traffic = traffic_table(comm)?;
         let load = load_table(comm, stages, &own)?;
-        let hosts = hosts_of(by_stage(comm, vec![(own_host(), Vec::new())])?);
+        let sent = by_stage(comm, vec![(own_host(), Vec::new())])?;
+        let hosts = hosts_of(sent.into_iter().map(|(host, ranks)| (host, ranks.len())));
         Ok(Self { n_ranks: comm.n_ranks(), load, traffic, hosts, balance })
     }
 

@@ -138,7 +138,7 @@ mod tests {
         assert!(text.contains("0.75 s") && text.contains("1.50 of the mean"), "{text}");
         let ideal = run(4, [("ascent", 2.0, 1.0), ("forest", 0.25, 1.0)]);
         assert!(sentence(&[one.clone(), ideal]).expect("a sentence").contains("Nothing limits"));
-        assert_eq!(sentence(&[one.clone()]), None);
+        assert_eq!(sentence(std::slice::from_ref(&one)), None);
         // Eight threads share four processors.
         let eight = run(8, [("ascent", 9.0, 1.0), ("forest", 9.0, 1.0)]);
         let all = [one, four, eight];

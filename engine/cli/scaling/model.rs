@@ -123,14 +123,6 @@ impl Modelled {
     }
 }
 
-/// The stage of a row of messages: a numbered step belongs to its stage.
-pub(super) fn step_of(name: &str) -> &str {
-    match name.rsplit_once(' ') {
-        Some((stage, number)) if number.parse::<u64>().is_ok() => stage,
-        _ => name,
-    }
-}
-
 fn one(of: &Counted, threads: usize, scaling: Option<&ThreadScaling>, network: &Network) -> Modelled {
     let n = of.key.ranks;
     let host = Network { bandwidth: network.bandwidth * threads.min(RANKS_PER_HOST) as f64, ..*network };
@@ -199,7 +191,7 @@ fn stage(row: &CountedStage, factor: f64, n: usize, network: &Network) -> StageM
 mod tests {
     use super::*;
     use crate::scaling::counted::CountedKey;
-    use crate::scaling::sample::SampleTraffic;
+    use crate::scaling::sample::{SampleTraffic, step_of};
 
     fn traffic() -> SampleTraffic {
         SampleTraffic {

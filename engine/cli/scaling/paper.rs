@@ -1,6 +1,7 @@
 //! Tables 1 and 2 of Bleuler et al. 2015, beside those of a study.
 
-use super::model::{Modelled, step_of};
+use super::model::Modelled;
+use super::sample::step_of;
 use super::study::Study;
 use super::table::{StudyTable, TableCell};
 

@@ -2,7 +2,8 @@
 
 use super::Plot;
 use super::measured::{Configuration, in_headline};
-use super::model::{Modelled, step_of};
+use super::model::Modelled;
+use super::sample::{ratio, step_of};
 use super::study::Study;
 use super::tables::stage_names;
 use crate::report::plot::axis::PlotAxis;
@@ -298,7 +299,7 @@ fn saddle_entries(all: &[Modelled]) -> LinePlot {
     let line = |name: &str, of: &dyn Fn(&Modelled) -> f64| {
         let share = |m: &&Modelled| of(m) * m.ranks as f64 / m.items.max(1) as f64;
         let first = runs.first().map_or(1.0, &share);
-        let point = |m: &&Modelled| (m.ranks as f64, super::sample::ratio(share(m), first));
+        let point = |m: &&Modelled| (m.ranks as f64, ratio(share(m), first));
         Curve { name: name.into(), points: above_zero(runs.iter().map(point)) }
     };
     LinePlot {

@@ -139,3 +139,11 @@ impl Sample {
 pub(super) fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 1.0 }
 }
+
+/// The stage of a row of messages: a numbered step belongs to its stage.
+pub(super) fn step_of(name: &str) -> &str {
+    match name.rsplit_once(' ') {
+        Some((stage, number)) if number.parse::<u64>().is_ok() => stage,
+        _ => name,
+    }
+}

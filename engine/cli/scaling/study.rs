@@ -2,9 +2,10 @@
 
 use super::counted::Counted;
 use super::measured::{Configuration, Measured, Repeats, configurations};
-use super::model::{Modelled, modelled, step_of};
+use super::model::{Modelled, modelled};
 use super::network::Network;
 use super::record::StudyRecord;
+use super::sample::step_of;
 use super::thread_scaling::ThreadScaling;
 use serde::Serialize;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! How the work of a rank scales with its threads, from real runs of one rank.
 
 use super::measured::{Configuration, in_headline};
-use super::model::step_of;
 use super::rate::{Rate, Speed};
+use super::sample::step_of;
 use std::collections::BTreeMap;
 
 /// The serial fraction of each stage.
