@@ -317,7 +317,7 @@ fn inputs_of_weak_scaling_grow_with_the_threads_and_do_not_stay() {
         let has_two = std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
         let out = done(&[&what[..], if has_two { &how } else { &how[..6] }, &["--repeats", "1"]].concat());
         let json: Value = serde_json::from_slice(&out.stdout).expect("JSON");
-        assert_eq!(json["weak"], 4000);
+        assert_eq!(json["weak"], serde_json::json!([4000]));
         let all = json["configurations"].as_array().expect("a list");
         assert_eq!(all.len(), 4, "{command}");
         let modelled = json["modelled"].as_array().expect("a list");
@@ -333,8 +333,25 @@ fn inputs_of_weak_scaling_grow_with_the_threads_and_do_not_stay() {
         assert_eq!(room.names(), ["study"], "the inputs are gone");
         assert!(Path::new(&to).join("table.md").is_file());
         #[cfg(feature = "plot")]
-        assert!(Path::new(&to).join("seconds.svg").is_file());
+        for name in ["seconds.svg", "per_item.svg"] {
+            assert!(Path::new(&to).join(name).is_file(), "{name}");
+        }
     }
+}
+
+#[test]
+fn sizes_of_weak_scaling_are_set_side_by_side() {
+    let room = Room::new();
+    let to = room.path("study");
+    let what = ["scaling", "fof", "--weak", "4e3,8e3", "-o", &to, "--launcher", "threads", "--json"];
+    let out = done(&[&what[..], &["--ranks", "1,2", "--simulate", "2", "--repeats", "1"]].concat());
+    let json: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let items = |list: &str| {
+        json[list].as_array().expect("a list").iter().map(|of| real(&of["items"])).collect::<Vec<_>>()
+    };
+    assert_eq!(items("configurations"), [4e3, 8e3, 8e3, 16e3]);
+    assert_eq!(items("modelled"), [8e3, 16e3]);
+    assert_eq!(json["checks"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]
@@ -435,10 +452,10 @@ fn mistakes_are_one_line_and_leave_nothing() {
             [&["scaling", "phew", "-o", &to, "--ranks", "2", "--input", &input, &input][..], &PHEW].concat(),
             &["--input: `", "expected one snapshot"],
         ),
-        (whole(&["--ranks", "2", "--weak", "5e3"]), &["--weak: `5000`", "expected no --input with it"]),
+        (whole(&["--ranks", "2", "--weak", "5e3"]), &["--weak: `5e3`", "expected no --input with it"]),
         (
             vec!["scaling", "fof", "-o", &to, "--ranks", "2", "--weak", "10"],
-            &["--weak: `10`", "expected 4000 to 1e12"],
+            &["--weak: `10`", "expected numbers from 4000 to 1e12"],
         ),
         (
             whole(&["--ranks", "1", "--simulate", "4", "--simulate-threads", "2"]),

@@ -21,9 +21,9 @@ pub struct StudyInputs<'a> {
     job: &'a StudyJob,
     program: String,
     how: &'static MadeInput,
-    /// Where they are made, and those that are, by their numbers of threads.
+    /// Where they are made, and those that are, by their sizes.
     folder: Option<HiddenFolder>,
-    made: BTreeMap<usize, InputWords>,
+    made: BTreeMap<u64, InputWords>,
 }
 
 impl<'a> StudyInputs<'a> {
@@ -38,43 +38,48 @@ impl<'a> StudyInputs<'a> {
             StudyInput::Files(files) => {
                 files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
             }
-            StudyInput::Made(size) => {
+            StudyInput::Made(sizes) => {
                 let words = CommandInfo::of(self.how.command).words.join(" ");
-                format!("inselberg {words} with a size of {size} per thread")
+                let sizes = sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+                format!("inselberg {words} with a size of {sizes} per thread")
             }
         }
     }
 
-    /// Whether its size depends on the number of threads.
-    pub fn are_made(&self) -> bool {
-        matches!(self.job.input, StudyInput::Made(_))
+    /// The sizes per thread of inputs that are made; `None` for the given one.
+    pub fn sizes(&self) -> Vec<Option<u64>> {
+        match &self.job.input {
+            StudyInput::Files(_) => vec![None],
+            StudyInput::Made(sizes) => sizes.iter().copied().map(Some).collect(),
+        }
     }
 
-    /// The input of a run with so many threads in all; it may be made now.
-    pub fn of(&mut self, cores: usize) -> Result<InputWords, CommandError> {
-        let size = match &self.job.input {
-            StudyInput::Files(files) => {
+    /// The input of a run with so many threads in all and this size per thread; it may be made now.
+    pub fn of(&mut self, cores: usize, size: Option<u64>) -> Result<InputWords, CommandError> {
+        let size = match (&self.job.input, size) {
+            (StudyInput::Made(_), Some(size)) => size.saturating_mul(cores as u64),
+            (StudyInput::Files(files), _) => {
                 let read = files.iter().map(|path| path.to_string_lossy().into_owned()).collect();
                 return Ok(InputWords { read, options: Vec::new() });
             }
-            StudyInput::Made(size) => size.saturating_mul(cores as u64),
+            (StudyInput::Made(_), None) => unreachable!("each run has a size"),
         };
-        if let Some(known) = self.made.get(&cores) {
+        if let Some(known) = self.made.get(&size) {
             return Ok(known.clone());
         }
-        let words = self.make(size, cores)?;
-        self.made.insert(cores, words.clone());
+        let words = self.make(size)?;
+        self.made.insert(size, words.clone());
         Ok(words)
     }
 
     /// Makes an input in a folder of its own, which disappears with the study.
-    fn make(&mut self, size: u64, cores: usize) -> Result<InputWords, CommandError> {
+    fn make(&mut self, size: u64) -> Result<InputWords, CommandError> {
         let place = preflight::parent(&self.job.output);
         if self.folder.is_none() {
             let made = hidden::folder(".study", place).map_err(|error| CommandError::about(place, error))?;
             self.folder = Some(made);
         }
-        let folder = self.folder.as_ref().expect("made above").path().join(cores.to_string());
+        let folder = self.folder.as_ref().expect("made above").path().join(size.to_string());
         std::fs::create_dir(&folder).map_err(|error| CommandError::about(&folder, error))?;
         let (how, file) = (self.how, |name: &str| folder.join(name).to_string_lossy().into_owned());
         let command = CommandInfo::of(how.command).words.iter().map(|word| (*word).to_string());

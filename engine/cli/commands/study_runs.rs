@@ -29,6 +29,8 @@ pub struct StudyRuns<'a> {
 struct RunKind<'a> {
     ranks: usize,
     threads: usize,
+    /// The size of its input per thread, if that is made.
+    size: Option<u64>,
     balance: Option<&'a str>,
 }
 
@@ -72,24 +74,22 @@ impl<'a> StudyRuns<'a> {
             of: word(job).into(),
             search: job.search.clone(),
             input: inputs.about(),
-            weak: if let StudyInput::Made(size) = job.input { Some(size) } else { None },
+            weak: if let StudyInput::Made(sizes) = &job.input { sizes.clone() } else { Vec::new() },
             commands: vec![std::env::args().collect::<Vec<_>>().join(" ")],
-            machines: vec![machine()],
+            machines: vec![format!("{}, {}", HostId::here().name, machine())],
             notes: note.into_iter().collect(),
             ..StudyRecord::default()
         };
         let shows = std::io::stderr().is_terminal() && !common.quiet && !common.json;
         let mut runs = Self { job, program, launcher, inputs, n: 0, done: 0, shows, record };
-        let simulated = runs.simulated().len() * job.balances.len().max(1);
-        runs.n = (runs.real().len() + simulated + 2 * runs.checked().len()) * job.repeats;
+        runs.n = (runs.real().len() + runs.simulated().len() + 2 * runs.checked().len()) * job.repeats;
         Ok(runs)
     }
 
     /// All runs, in turn, so that a disturbance of the machine affects all of them.
     pub fn run(&mut self) -> Result<(), CommandError> {
         for _ in 0..self.job.repeats {
-            for (ranks, threads) in self.real() {
-                let kind = self.kind(ranks, threads);
+            for kind in self.real() {
                 let words = self.real_words(kind, false)?;
                 let measured = self.measured(kind, &words)?;
                 self.record.measured.push(measured);
@@ -99,68 +99,73 @@ impl<'a> StudyRuns<'a> {
         self.check()
     }
 
-    /// Ranks and threads of real runs.
-    fn real(&self) -> Vec<(usize, usize)> {
-        let with_ranks = |&ranks| self.job.threads.iter().map(move |&threads| (ranks, threads));
-        self.job.ranks.iter().flat_map(with_ranks).collect()
+    /// Real runs.
+    fn real(&self) -> Vec<RunKind<'a>> {
+        self.kinds(&self.job.ranks, &self.job.threads)
     }
 
-    /// Ranks and threads of modelled runs. If all have one input, threads are only modelled.
-    fn simulated(&self) -> Vec<(usize, usize)> {
-        let threads = if self.inputs.are_made() { &self.job.simulate_threads[..] } else { &[1] };
-        self.job.simulate.iter().flat_map(|&ranks| threads.iter().map(move |&n| (ranks, n))).collect()
+    /// Modelled runs, with each balance. If all have one input, threads are only modelled.
+    fn simulated(&self) -> Vec<RunKind<'a>> {
+        let job = self.job;
+        let threads = if self.are_inputs_made() { &job.simulate_threads[..] } else { &[1] };
+        let with_balances = |kind: RunKind<'a>| match job.balances.as_slice() {
+            [] => vec![kind],
+            words => words.iter().map(|word| RunKind { balance: Some(word.as_str()), ..kind }).collect(),
+        };
+        self.kinds(&job.simulate, threads).into_iter().flat_map(with_balances).collect()
     }
 
-    /// Ranks and threads of real runs that are modelled as well.
-    fn checked(&self) -> Vec<(usize, usize)> {
+    /// Real runs that are modelled as well.
+    fn checked(&self) -> Vec<RunKind<'a>> {
         if self.job.simulate.is_empty() {
             return Vec::new();
         }
-        let is_modelled = |threads: usize| self.job.simulate_threads.contains(&threads);
-        let mut all: Vec<_> = self.real().into_iter().filter(|(_, threads)| is_modelled(*threads)).collect();
-        if !self.inputs.are_made() {
-            all.iter_mut().for_each(|(_, threads)| *threads = 1);
-            all.dedup();
+        let is_modelled = |threads: &usize| self.job.simulate_threads.contains(threads);
+        let threads: Vec<usize> = self.job.threads.iter().copied().filter(is_modelled).collect();
+        match (self.are_inputs_made(), threads.is_empty()) {
+            (false, false) => self.kinds(&self.job.ranks, &[1]),
+            _ => self.kinds(&self.job.ranks, &threads),
+        }
+    }
+
+    fn are_inputs_made(&self) -> bool {
+        matches!(self.job.input, StudyInput::Made(_))
+    }
+
+    /// Runs on each of these numbers, with each size, whose mesh is divided in the first way.
+    fn kinds(&self, ranks: &[usize], threads: &[usize]) -> Vec<RunKind<'a>> {
+        let (sizes, balance) = (self.inputs.sizes(), self.job.balances.first().map(String::as_str));
+        let mut all = Vec::new();
+        for &ranks in ranks {
+            for &threads in threads {
+                all.extend(sizes.iter().map(|&size| RunKind { ranks, threads, size, balance }));
+            }
         }
         all
     }
 
-    /// A run whose mesh is divided in the first way.
-    fn kind(&self, ranks: usize, threads: usize) -> RunKind<'a> {
-        RunKind { ranks, threads, balance: self.job.balances.first().map(String::as_str) }
-    }
-
     fn key(&self, kind: RunKind<'_>) -> CountedKey {
         let balance = kind.balance.unwrap_or_default().to_string();
-        let threads = self.inputs.are_made().then_some(kind.threads);
-        CountedKey { balance, ranks: kind.ranks, threads }
+        CountedKey { balance, ranks: kind.ranks, threads: kind.size.map(|_| kind.threads), size: kind.size }
     }
 
     /// Runs with ranks as threads and measured work. Runs that need too much memory are left out.
     fn simulate(&mut self) -> Result<(), CommandError> {
-        let job = self.job;
-        let balances: Vec<Option<&str>> = match job.balances.as_slice() {
-            [] => vec![None],
-            words => words.iter().map(|word| Some(word.as_str())).collect(),
-        };
         let (mut all, mut most) = (Vec::new(), usize::MAX);
-        for _ in 0..job.repeats {
-            for (ranks, threads) in self.simulated() {
-                for &balance in &balances {
-                    if ranks > most {
-                        continue;
-                    }
-                    let kind = RunKind { ranks, threads, balance };
-                    let words = self.counted_words(kind)?;
-                    match self.one(&words) {
-                        Ok((sample, _)) => all.push((self.key(kind), sample)),
-                        Err(failure) if all.is_empty() => return Err(failure),
-                        Err(failure) => {
-                            most = most.min(ranks - 1);
-                            let note = format!("{ranks} ranks and more are left out: {failure}");
-                            warn(&note);
-                            self.record.notes.push(note);
-                        }
+        for _ in 0..self.job.repeats {
+            for kind in self.simulated() {
+                if kind.ranks > most {
+                    continue;
+                }
+                let words = self.counted_words(kind)?;
+                match self.one(&words) {
+                    Ok((sample, _)) => all.push((self.key(kind), sample)),
+                    Err(failure) if all.is_empty() => return Err(failure),
+                    Err(failure) => {
+                        most = most.min(kind.ranks - 1);
+                        let note = format!("{} ranks and more are left out: {failure}", kind.ranks);
+                        warn(&note);
+                        self.record.notes.push(note);
                     }
                 }
             }
@@ -174,11 +179,10 @@ impl<'a> StudyRuns<'a> {
     fn check(&mut self) -> Result<(), CommandError> {
         let (mut simulated, mut real) = (Vec::new(), Vec::new());
         for _ in 0..self.job.repeats {
-            for (ranks, threads) in self.checked() {
-                let kind = self.kind(ranks, threads);
+            for kind in self.checked() {
                 let words = self.counted_words(kind)?;
                 simulated.push((self.key(kind), self.one(&words)?.0));
-                if self.launcher.is_some() && ranks > 1 && threads == 1 {
+                if self.launcher.is_some() && kind.ranks > 1 && kind.threads == 1 {
                     let words = self.real_words(kind, true)?;
                     real.push((self.key(kind), self.one(&words)?.0));
                 }
@@ -190,8 +194,8 @@ impl<'a> StudyRuns<'a> {
 
     /// The command line of a real run.
     fn real_words(&mut self, kind: RunKind<'_>, is_counted: bool) -> Result<Vec<String>, CommandError> {
-        let RunKind { ranks, threads, balance } = kind;
-        let input = self.inputs.of(ranks * threads)?;
+        let RunKind { ranks, threads, size, balance } = kind;
+        let input = self.inputs.of(ranks * threads, size)?;
         let nodes = self.job.ranks_per_node.map(|n| ranks.div_ceil(n));
         let (mut words, mut n_threads) = (Vec::new(), threads);
         match &self.launcher {
@@ -213,7 +217,7 @@ impl<'a> StudyRuns<'a> {
 
     /// The command line of a run with ranks as threads and measured work.
     fn counted_words(&mut self, kind: RunKind<'_>) -> Result<Vec<String>, CommandError> {
-        let input = self.inputs.of(kind.ranks * kind.threads)?;
+        let input = self.inputs.of(kind.ranks * kind.threads, kind.size)?;
         let mut words = self.program(input);
         words.extend(["--ranks".into(), kind.ranks.to_string()]);
         self.options(&mut words, kind.balance, true);
@@ -242,8 +246,9 @@ impl<'a> StudyRuns<'a> {
         let (sample, output) = self.one(words)?;
         let here = HostId::here().name;
         let is_here = sample.ranks.hosts.iter().all(|host| host.name == here);
-        let RunKind { ranks, threads, .. } = kind;
-        Ok(Measured { ranks, threads, wall: output.seconds, host: output.host.filter(|_| is_here), sample })
+        let RunKind { ranks, threads, size, .. } = kind;
+        let host = output.host.filter(|_| is_here);
+        Ok(Measured { ranks, threads, size, wall: output.seconds, host, sample })
     }
 
     /// One run: its summary, and what it took.

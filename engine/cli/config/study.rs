@@ -3,6 +3,7 @@
 use super::values::CheckedValues;
 use super::{Command, CommandInfo, ConfigError, Heading, Job, RawConfig, options_of, passed_on};
 use crate::scaling::{LaunchLine, NETWORKS, Network};
+use inselberg_io::params::parse_count;
 use std::path::PathBuf;
 
 /// More repeats than this are a typing error.
@@ -56,8 +57,8 @@ pub struct StudyJob {
 pub enum StudyInput {
     /// Files.
     Files(Vec<PathBuf>),
-    /// One is made for each run: this many items per thread.
-    Made(u64),
+    /// One is made for each run: so many items per thread. With several sizes, runs are made with each.
+    Made(Vec<u64>),
 }
 
 /// How the ranks of real runs start.
@@ -146,10 +147,14 @@ fn collected<T, E, const N: usize>(all: [Result<T, E>; N]) -> Result<[T; N], E> 
 }
 
 fn input(raw: &CheckedValues<'_>) -> Result<StudyInput, ConfigError> {
-    let (files, weak) = (raw.paths("input"), raw.count("weak", |n| WEAK.contains(&n), "4000 to 1e12")?);
+    let (files, weak) = (raw.paths("input"), raw.text("weak"));
     match weak {
-        Some(_) if !files.is_empty() => Err(raw.unfit("weak", &raw.shown("weak"), "no --input with it")),
-        Some(size) => Ok(StudyInput::Made(size)),
+        Some(text) if !files.is_empty() => Err(raw.unfit("weak", &text, "no --input with it")),
+        Some(text) => {
+            let size = |word: &str| parse_count(word.trim()).filter(|n| WEAK.contains(n));
+            let sizes: Option<Vec<u64>> = text.split(',').map(size).collect();
+            sizes.map(StudyInput::Made).ok_or_else(|| raw.unfit("weak", &text, "numbers from 4000 to 1e12"))
+        }
         None if files.is_empty() => Err(raw.missing("input")),
         None => Ok(StudyInput::Files(files)),
     }

@@ -112,11 +112,11 @@ pub(super) const STUDY: &[Opt] = &[
         name: "weak",
         key: "weak",
         heading: Study,
-        kind: OptionKind::Count,
+        kind: OptionKind::Text("N,N,..."),
         example: "1e6",
         commands: STUDIES,
         help: "Weak scaling: make an input of this size per thread for each run",
-        doc: "It takes the place of --input. The size is in test cells for phew, in particles for fof and voids, \
+        doc: "It takes the place of --input. With several sizes, each run is made with each of them. The size is in test cells for phew, in particles for fof and voids, \
               in members of four catalogues for tree. Inputs are removed at the end.",
         ..ROW
     },

@@ -32,6 +32,8 @@ pub struct CountedKey {
     pub ranks: usize,
     /// Threads per rank that the size of the input is made for; `None` if it has one size.
     pub threads: Option<usize>,
+    /// That size per thread.
+    pub size: Option<u64>,
 }
 
 /// The work and the messages of a stage.
@@ -54,7 +56,7 @@ pub fn counted(runs: &[(CountedKey, Sample)]) -> Vec<Counted> {
         }
     }
     let balance = |key: &CountedKey| runs.iter().position(|(other, _)| other.balance == key.balance);
-    keys.sort_by_key(|key| (balance(key), key.threads, key.ranks));
+    keys.sort_by_key(|key| (balance(key), key.threads, key.size, key.ranks));
     let of = |key: &CountedKey| {
         let repeats = runs.iter().filter(|(other, _)| other == key).map(|(_, sample)| sample);
         one(key.clone(), &repeats.collect::<Vec<_>>())
@@ -72,7 +74,7 @@ pub fn join(all: &mut Vec<Counted>, added: Vec<Counted>) {
     }
     let balances: Vec<String> = all.iter().map(|of| of.key.balance.clone()).collect();
     let place = |of: &Counted| balances.iter().position(|balance| *balance == of.key.balance);
-    all.sort_by_key(|of| (place(of), of.key.threads, of.key.ranks));
+    all.sort_by_key(|of| (place(of), of.key.threads, of.key.size, of.key.ranks));
 }
 
 fn one(key: CountedKey, repeats: &[&Sample]) -> Counted {
@@ -110,7 +112,7 @@ mod tests {
     use crate::scaling::sample::RankSamples;
 
     fn key(balance: &str, ranks: usize) -> CountedKey {
-        CountedKey { balance: balance.into(), ranks, threads: None }
+        CountedKey { balance: balance.into(), ranks, threads: None, size: None }
     }
 
     /// A run on two ranks whose ascent takes this work.

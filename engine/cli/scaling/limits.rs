@@ -68,8 +68,11 @@ fn shared(all: &[Configuration]) -> Option<String> {
 
 fn of_modelled(all: &[Modelled]) -> Option<String> {
     let first = all.first()?;
-    let alike = |m: &&Modelled| (&m.balance, m.threads) == (&first.balance, first.threads);
-    let last = all.iter().filter(alike).max_by_key(|m| m.ranks).filter(|last| last.ranks > first.ranks)?;
+    let last = all
+        .iter()
+        .filter(|m| m.is_like(first))
+        .max_by_key(|m| m.ranks)
+        .filter(|last| last.ranks > first.ranks)?;
     let even: f64 = last.stages.iter().map(|stage| stage.mean_work).sum();
     let uneven = (last.work_seconds - even).max(0.0);
     let parts = [
@@ -121,7 +124,7 @@ mod tests {
             "ranks": {"n_ranks": 1, "hosts": hosts, "load": stages.map(load), "traffic": []},
         });
         let sample = Sample::read(&summary.to_string()).expect("a summary");
-        Measured { ranks: 1, threads, wall: seconds, host: None, sample }
+        Measured { ranks: 1, threads, size: None, wall: seconds, host: None, sample }
     }
 
     fn sentence(runs: &[Measured]) -> Option<String> {

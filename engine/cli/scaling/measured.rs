@@ -12,6 +12,8 @@ pub struct Measured {
     pub ranks: usize,
     /// Threads per rank.
     pub threads: usize,
+    /// The size of its input per thread, if that is made.
+    pub size: Option<u64>,
     /// Seconds from start to end, including the start of processes.
     pub wall: f64,
     /// What it took of the host of the study; `None` if it ran on others.
@@ -70,6 +72,8 @@ pub struct Configuration {
     pub ranks: usize,
     /// Threads per rank.
     pub threads: usize,
+    /// The size of its input per thread, if that is made.
+    pub size: Option<u64>,
     /// The hosts.
     pub hosts: Vec<RunHost>,
     /// Whether a host has fewer processors than threads. Such times say nothing about scaling.
@@ -204,16 +208,12 @@ pub fn in_headline(all: &[Configuration]) -> Vec<&Configuration> {
 
 /// The configurations of all runs, by ranks times threads, then ranks.
 pub fn configurations(runs: &[Measured]) -> Vec<Configuration> {
-    let mut keys: Vec<(usize, usize, usize)> =
-        runs.iter().map(|run| (run.ranks * run.threads, run.ranks, run.threads)).collect();
+    let key = |run: &Measured| (run.ranks * run.threads, run.ranks, run.threads, run.size);
+    let mut keys: Vec<_> = runs.iter().map(key).collect();
     keys.sort_unstable();
     keys.dedup();
-    let of = |&(_, ranks, threads): &(usize, usize, usize)| {
-        let repeats: Vec<&Measured> =
-            runs.iter().filter(|run| run.ranks == ranks && run.threads == threads).collect();
-        configuration(ranks, threads, &repeats)
-    };
-    let mut all: Vec<Configuration> = keys.iter().map(of).collect();
+    let of = |wanted| configuration(&runs.iter().filter(|run| key(run) == wanted).collect::<Vec<_>>());
+    let mut all: Vec<Configuration> = keys.into_iter().map(of).collect();
     let Some(base) = in_headline(&all).first().map(|first| (*first).clone()) else { return all };
     all.iter_mut().for_each(|of| of.compare(&base));
     all
@@ -232,7 +232,9 @@ impl Configuration {
     }
 }
 
-fn configuration(ranks: usize, threads: usize, repeats: &[&Measured]) -> Configuration {
+/// Of repeats that only differ in their times.
+fn configuration(repeats: &[&Measured]) -> Configuration {
+    let Measured { ranks, threads, size, .. } = *repeats[0];
     let over_repeats =
         |of: &dyn Fn(&Measured) -> f64| Repeats::from_values(repeats.iter().map(|run| of(run)).collect());
     let of_host = |of: fn(&HostUse) -> f64| {
@@ -244,6 +246,7 @@ fn configuration(ranks: usize, threads: usize, repeats: &[&Measured]) -> Configu
     Configuration {
         ranks,
         threads,
+        size,
         hosts: first.ranks.hosts.clone(),
         shares_processors: repeats.iter().any(|run| run.sample.shares_processors(threads)),
         runs: repeats.len(),
@@ -315,7 +318,7 @@ mod tests {
         let merges_per_level = Vec::new();
         let sample =
             Sample { seconds, peak_memory_bytes: Some(7), stages, totals, merges_per_level, ranks: ranks_of };
-        Measured { ranks, threads, wall: seconds + 1.0, host: None, sample }
+        Measured { ranks, threads, size: None, wall: seconds + 1.0, host: None, sample }
     }
 
     #[test]

@@ -18,11 +18,14 @@
 //! | `table` | a table as Markdown, CSV and HTML |
 //! | `tables` | the tables of a study |
 //! | `paper` | tables of the paper, for comparison |
+//! | `chart` | charts of lines and bars (feature `plot`) |
 //! | `plots` | the plots (feature `plot`) |
 //! | `page` | one HTML page with everything |
 //!
 //! Nothing here runs, reads or writes anything.
 
+#[cfg(feature = "plot")]
+mod chart;
 mod counted;
 mod launch_line;
 mod limits;

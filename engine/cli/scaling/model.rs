@@ -23,6 +23,8 @@ pub struct Modelled {
     pub ranks: usize,
     /// Threads per rank.
     pub threads: usize,
+    /// The size of its input per thread, if that is made.
+    pub size: Option<u64>,
     /// Repeats; the least work of each rank counts.
     pub runs: usize,
     /// Modelled seconds.
@@ -105,10 +107,7 @@ pub fn modelled(
         let suits = |of: &&Counted| of.key.threads.is_none_or(|own| own == threads);
         all.extend(counted.iter().filter(suits).map(|of| one(of, threads, scaling, network)));
     }
-    let base = |of: &Modelled| {
-        let same = |m: &&Modelled| (&m.balance, m.threads) == (&of.balance, of.threads);
-        all.iter().find(same).map_or(of.rate(), Modelled::rate)
-    };
+    let base = |of: &Modelled| all.iter().find(|m| m.is_like(of)).map_or(of.rate(), Modelled::rate);
     let bases: Vec<Rate> = all.iter().map(base).collect();
     for (of, base) in all.iter_mut().zip(bases) {
         of.speed = of.rate().over(&base);
@@ -117,6 +116,11 @@ pub fn modelled(
 }
 
 impl Modelled {
+    /// Whether only the number of ranks differs.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (&self.balance, self.threads, self.size) == (&other.balance, other.threads, other.size)
+    }
+
     /// What it does in which time.
     pub fn rate(&self) -> Rate {
         Rate { items: self.items, seconds: self.seconds, cores: self.ranks * self.threads }
@@ -137,6 +141,7 @@ fn one(of: &Counted, threads: usize, scaling: Option<&ThreadScaling>, network: &
         balance: of.key.balance.clone(),
         ranks: n,
         threads,
+        size: of.key.size,
         runs: of.runs,
         seconds,
         work_seconds: work,
@@ -231,7 +236,7 @@ mod tests {
     fn counted(ranks: usize, threads: Option<usize>) -> Counted {
         let stages = ["reading", "ascent"]
             .map(|stage| row(SampleTraffic { stage: stage.into(), ..SampleTraffic::default() }, 2.0, 1.5));
-        let key = CountedKey { balance: "work".into(), ranks, threads };
+        let key = CountedKey { balance: "work".into(), ranks, threads, size: threads.map(|_| 10) };
         let items = (10 * ranks * threads.unwrap_or(1)) as u64;
         let (totals, quantities) = (BTreeMap::new(), BTreeMap::new());
         let stages = stages.to_vec();

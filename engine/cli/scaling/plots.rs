@@ -1,49 +1,13 @@
 //! The plots of a study, as SVG.
 
 use super::Plot;
+use super::chart::{Bar, Curve, LinePlot, N_COLOURS, bars, plot};
 use super::measured::{Configuration, in_headline};
 use super::model::Modelled;
+use super::rate::Rate;
 use super::sample::{ratio, step_of};
 use super::study::Study;
 use super::tables::stage_names;
-use crate::report::plot::axis::PlotAxis;
-use crate::report::plot::canvas::{Anchor, Canvas, Drawn, Frame, SCALE};
-use crate::report::plot::{draw_axes, draw_grid, draw_names};
-use plotters::prelude::{BLACK, DrawingBackend, IntoDrawingArea, RGBColor, SVGBackend};
-
-const SIZE: (u32, u32) = (1000, 560);
-const FRAME: Frame = Frame { left: 100.0, top: 60.0, right: 700.0, bottom: 470.0 };
-const KEYS: f64 = 730.0;
-const LABEL: f64 = 18.0;
-
-/// Colours that colour-blind people can distinguish (Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(90, 90, 90),
-];
-const GRID: RGBColor = RGBColor(225, 225, 225);
-const IDEAL: RGBColor = RGBColor(150, 150, 150);
-
-/// Points joined by a line.
-struct Curve {
-    name: String,
-    points: Vec<(f64, f64)>,
-}
-
-/// A plot of lines.
-struct LinePlot {
-    title: String,
-    across: &'static str,
-    up: &'static str,
-    lines: Vec<Curve>,
-    ideal: Option<Vec<(f64, f64)>>,
-    is_log: bool,
-}
 
 /// Every plot for which the study has numbers.
 ///
@@ -54,9 +18,9 @@ pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
     if !study.configurations.is_empty() {
         let of: Vec<Configuration> = in_headline(&study.configurations).into_iter().cloned().collect();
         let of = of.as_slice();
-        match study.weak {
-            None => all.push(plot("speed_up", &speed_up(of))?),
-            Some(_) => all.push(plot("seconds", &weak_seconds(of))?),
+        match study.weak.is_empty() {
+            true => all.push(plot("speed_up", &speed_up(of))?),
+            false => all.push(plot("seconds", &weak_seconds(of))?),
         }
         all.push(plot("efficiency", &efficiency(of))?);
         all.push(stages(of)?);
@@ -72,6 +36,9 @@ pub fn plots(study: &Study) -> Result<Vec<Plot>, String> {
             all.push(plot("domains", &domains(of))?);
             all.push(plot("saddle_entries", &saddle_entries(of))?);
         }
+    }
+    if !study.weak.is_empty() {
+        all.push(per_item(study)?);
     }
     Ok(all)
 }
@@ -89,16 +56,24 @@ fn weak_seconds(all: &[Configuration]) -> LinePlot {
     }
 }
 
-/// One line per number of threads, over the number of ranks times threads.
+/// One line per number of threads and size of inputs, over the number of ranks times threads.
 fn by_threads(all: &[Configuration], of: impl Fn(&Configuration) -> f64) -> Vec<Curve> {
-    let mut threads: Vec<usize> = all.iter().map(|c| c.threads).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    let line = |n: usize| Curve {
-        name: format!("{n} thread{} per rank", if n == 1 { "" } else { "s" }),
-        points: all.iter().filter(|c| c.threads == n).map(|c| (c.cores() as f64, of(c))).collect(),
+    let mut kinds: Vec<(usize, Option<u64>)> = all.iter().map(|c| (c.threads, c.size)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let has_sizes = kinds.iter().any(|kind| kind.1 != kinds[0].1);
+    let line = |(threads, size): (usize, Option<u64>)| Curve {
+        name: match size.filter(|_| has_sizes) {
+            Some(size) => format!("{threads} thr., size {size}"),
+            None => format!("{threads} thread{} per rank", if threads == 1 { "" } else { "s" }),
+        },
+        points: all
+            .iter()
+            .filter(|c| (c.threads, c.size) == (threads, size))
+            .map(|c| (c.cores() as f64, of(c)))
+            .collect(),
     };
-    threads.into_iter().map(line).collect()
+    kinds.into_iter().map(line).collect()
 }
 
 fn speed_up(all: &[Configuration]) -> LinePlot {
@@ -137,37 +112,31 @@ fn imbalance(all: &[Configuration]) -> LinePlot {
     }
 }
 
-/// One line per balance and number of threads, over the number of ranks.
+/// One line per balance, number of threads and size of inputs, over the number of ranks.
 fn by_kind(all: &[Modelled], name: &str, of: impl Fn(&Modelled) -> f64) -> Vec<Curve> {
-    let mut kinds: Vec<(&str, usize)> = all.iter().map(|m| (m.balance.as_str(), m.threads)).collect();
-    let has_threads = kinds.iter().any(|kind| kind.1 > 1);
-    let mut seen = Vec::new();
-    kinds.retain(|kind| {
-        !seen.contains(kind) && {
-            seen.push(*kind);
-            true
+    let mut kinds: Vec<&Modelled> = Vec::new();
+    for m in all {
+        if !kinds.iter().any(|kind| kind.is_like(m)) {
+            kinds.push(m);
         }
-    });
-    let line = |(balance, threads): (&str, usize)| Curve {
-        name: match (balance, has_threads) {
-            ("", false) => name.into(),
-            ("", true) => format!("{name}, {threads} thr."),
-            (balance, false) => format!("{name}, {balance}"),
-            (balance, true) => format!("{name}, {balance}, {threads} thr."),
-        },
-        points: all
-            .iter()
-            .filter(|m| (m.balance.as_str(), m.threads) == (balance, threads))
-            .map(|m| (m.ranks as f64, of(m)))
-            .collect(),
+    }
+    let has_threads = kinds.iter().any(|kind| kind.threads > 1);
+    let has_sizes = kinds.iter().any(|kind| kind.size != kinds[0].size);
+    let line = |kind: &Modelled| {
+        let balance = (!kind.balance.is_empty()).then(|| kind.balance.clone());
+        let threads = has_threads.then(|| format!("{} thr.", kind.threads));
+        let size = kind.size.filter(|_| has_sizes).map(|size| format!("size {size}"));
+        let parts = [Some(name.to_string()), balance, threads, size];
+        Curve {
+            name: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            points: all.iter().filter(|m| m.is_like(kind)).map(|m| (m.ranks as f64, of(m))).collect(),
+        }
     };
     kinds.into_iter().map(line).collect()
 }
 
 fn seconds(all: &[Modelled]) -> LinePlot {
-    let first = all.first().map(|m| (m.balance.clone(), m.threads));
-    let of_first: Vec<Modelled> =
-        all.iter().filter(|m| Some((m.balance.clone(), m.threads)) == first).cloned().collect();
+    let of_first: Vec<Modelled> = first_kind(all).into_iter().cloned().collect();
     let work = by_kind(&of_first, "work", |m| m.work_seconds);
     let communication = by_kind(&of_first, "messages", |m| m.communication_seconds);
     let ideal = |m: &Modelled| (m.ranks as f64, m.rate().ideal(&of_first[0].rate()));
@@ -219,7 +188,7 @@ fn above_zero(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
 /// The stages that take longest on any number of ranks, as many as there are colours.
 fn longest(seconds: impl Fn(&str) -> f64, mut names: Vec<&str>) -> Vec<&str> {
     names.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
-    names.truncate(COLOURS.len());
+    names.truncate(N_COLOURS);
     names
 }
 
@@ -253,10 +222,9 @@ fn stage_seconds(all: &[Configuration]) -> LinePlot {
     }
 }
 
-/// The runs of the first balance and number of threads.
+/// The runs of the first kind.
 fn first_kind(all: &[Modelled]) -> Vec<&Modelled> {
-    let alike = |m: &&Modelled| (&m.balance, m.threads) == (&all[0].balance, all[0].threads);
-    all.iter().filter(alike).collect()
+    all.iter().filter(|m| m.is_like(&all[0])).collect()
 }
 
 /// Seconds of a stage, all its steps together.
@@ -316,153 +284,49 @@ fn saddle_entries(all: &[Modelled]) -> LinePlot {
     }
 }
 
-fn plot(name: &'static str, lines: &LinePlot) -> Result<Plot, String> {
-    let (x, y) = axes(lines);
-    draw(name, &lines.title, |canvas| {
-        draw_grid(canvas, FRAME, PlotAxis::NONE, y)?;
-        marks(lines).into_iter().try_for_each(|at| mark(canvas, x, at))?;
-        let place = |&(a, b): &(f64, f64)| {
-            (
-                FRAME.left + x.place(a) * (FRAME.right - FRAME.left),
-                FRAME.bottom - y.place(b) * (FRAME.bottom - FRAME.top),
-            )
-        };
-        if let Some(ideal) = &lines.ideal {
-            canvas.line(&ideal.iter().map(place).collect::<Vec<_>>(), IDEAL, 2)?;
-            key(canvas, lines.lines.len(), IDEAL, "ideal")?;
-        }
-        for (i, line) in lines.lines.iter().enumerate() {
-            let colour = COLOURS[i % COLOURS.len()];
-            let points: Vec<_> = line.points.iter().map(place).collect();
-            if points.len() > 1 {
-                canvas.line(&points, colour, 2)?;
-            }
-            points.iter().try_for_each(|point| marker(canvas, *point, i, colour))?;
-            key(canvas, i, colour, &line.name)?;
-            marker(canvas, (KEYS + 14.0, key_line(i)), i, colour)?;
-        }
-        draw_axes(canvas, FRAME, PlotAxis::NONE, y)?;
-        draw_names(canvas, FRAME, lines.across, lines.up, 74.0)
-    })
-}
-
-/// Ticks at the points themselves: these are few and rarely round numbers.
-fn marks(lines: &LinePlot) -> Vec<f64> {
-    let mut all: Vec<f64> = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0).collect();
-    all.sort_by(f64::total_cmp);
-    all.dedup();
-    all
-}
-
-fn mark<B: DrawingBackend>(canvas: &Canvas<'_, B>, x: PlotAxis, at: f64) -> Drawn {
-    let across = FRAME.left + x.place(at) * (FRAME.right - FRAME.left);
-    canvas.line(&[(across, FRAME.top), (across, FRAME.bottom + 5.0)], GRID, 1)?;
-    canvas.text(&at.to_string(), (across, FRAME.bottom + 12.0), LABEL, Anchor::Top)
-}
-
-fn axes(lines: &LinePlot) -> (PlotAxis, PlotAxis) {
-    let points = || lines.lines.iter().flat_map(|line| &line.points).chain(lines.ideal.iter().flatten());
-    let ends = |of: fn(&(f64, f64)) -> f64| {
-        let values = points().map(of).filter(|v| v.is_finite());
-        (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max))
-    };
-    let (x, y) = (ends(|p| p.0), ends(|p| p.1));
-    let up = match lines.is_log {
-        true => PlotAxis::log(y.0 / 1.3, y.1 * 1.3),
-        // A ratio without an ideal line has 1 in its range.
-        false => PlotAxis::linear(0.0, if lines.ideal.is_some() { y.1 } else { y.1.max(1.0) } * 1.1),
-    };
-    (PlotAxis::log(x.0 / 1.2, x.1 * 1.2), up)
-}
-
-/// Markers differ like the colours.
-fn marker<B: DrawingBackend>(canvas: &Canvas<'_, B>, at: (f64, f64), i: usize, colour: RGBColor) -> Drawn {
-    let around = Frame { left: at.0 - 5.0, top: at.1 - 5.0, right: at.0 + 5.0, bottom: at.1 + 5.0 };
-    let everywhere = Frame { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
-    match i % 3 {
-        0 => canvas.fill(around, colour),
-        1 => canvas.circle(at, 6.0, (colour, 2), everywhere),
-        _ => canvas.line(
-            &[
-                (at.0 - 6.0, at.1),
-                (at.0, at.1 - 6.0),
-                (at.0 + 6.0, at.1),
-                (at.0, at.1 + 6.0),
-                (at.0 - 6.0, at.1),
-            ],
-            colour,
-            2,
-        ),
-    }
-}
-
 /// The stacked stages of each configuration.
 fn stages(all: &[Configuration]) -> Result<Plot, String> {
-    let title = "Seconds of the stages of measured runs, one upon the other";
-    let names = stage_names(all);
-    let sum = |c: &Configuration| c.stages.iter().map(|s| s.seconds.median).sum::<f64>();
-    let y = PlotAxis::linear(0.0, all.iter().map(sum).fold(0.0, f64::max) * 1.05);
-    let width = (FRAME.right - FRAME.left) / all.len() as f64;
-    draw("stages", title, |canvas| {
-        draw_grid(canvas, FRAME, PlotAxis::NONE, y)?;
-        for (i, c) in all.iter().enumerate() {
-            let (left, right) =
-                (FRAME.left + width * (i as f64 + 0.15), FRAME.left + width * (i as f64 + 0.85));
-            let mut below = 0.0;
-            for stage in &c.stages {
-                let above = below + stage.seconds.median;
-                let at = |v: f64| FRAME.bottom - y.place(v) * (FRAME.bottom - FRAME.top);
-                let colour = shade(names.iter().position(|name| *name == stage.stage).unwrap_or(0));
-                canvas.fill(Frame { left, top: at(above), right, bottom: at(below) }, colour)?;
-                below = above;
-            }
-            let name = format!("{}x{}", c.ranks, c.threads);
-            canvas.text(&name, ((left + right) / 2.0, FRAME.bottom + 12.0), LABEL, Anchor::Top)?;
+    let bar = |c| measured_bar(c, format!("{}x{}", c.ranks, c.threads), 1.0);
+    let all: Vec<Bar<'_>> = all.iter().map(bar).collect();
+    bars("stages", "Seconds of the stages of measured runs, one upon the other", "seconds", &all)
+}
+
+/// The stacked times of all threads per item, so that ideal runs have equal bars (paper, figure 7): of
+/// modelled runs, or else of measured ones.
+fn per_item(study: &Study) -> Result<Plot, String> {
+    const MICRO: f64 = 1e6;
+    let name = |ranks: usize, threads: usize, size: Option<u64>| match size {
+        Some(size) if study.weak.len() > 1 => format!("{ranks}x{threads}, {size}"),
+        _ => format!("{ranks}x{threads}"),
+    };
+    let share = |rate: Rate| MICRO * rate.cores as f64 / rate.items.max(1) as f64;
+    let of_measured = |c| measured_bar(c, name(c.ranks, c.threads, c.size), share(c.rate()));
+    let of_modelled = |m| modelled_bar(m, name(m.ranks, m.threads, m.size), share(m.rate()));
+    let (all, what): (Vec<Bar<'_>>, _) = match study.modelled.first() {
+        None => (in_headline(&study.configurations).into_iter().map(of_measured).collect(), "measured"),
+        Some(first) => {
+            let alike = |m: &&Modelled| (&m.balance, m.threads) == (&first.balance, first.threads);
+            (study.modelled.iter().filter(alike).map(of_modelled).collect(), "modelled")
         }
-        names.iter().enumerate().try_for_each(|(i, name)| key(canvas, i, shade(i), name))?;
-        draw_axes(canvas, FRAME, PlotAxis::NONE, y)?;
-        draw_names(canvas, FRAME, "ranks x threads", "seconds", 74.0)
-    })
+    };
+    let title = format!("Microseconds of a thread per item in the stages of {what} runs");
+    bars("per_item", &title, "us per item", &all)
 }
 
-/// A colour for each stage: those of the lines, then lighter ones, then darker ones.
-fn shade(i: usize) -> RGBColor {
-    let RGBColor(r, g, b) = COLOURS[i % COLOURS.len()];
-    match i / COLOURS.len() {
-        0 => RGBColor(r, g, b),
-        1 => RGBColor(128 + r / 2, 128 + g / 2, 128 + b / 2),
-        _ => RGBColor(r / 2, g / 2, b / 2),
+/// The stages of a configuration in seconds, times `share`.
+fn measured_bar(of: &Configuration, name: String, share: f64) -> Bar<'_> {
+    Bar { name, parts: of.stages.iter().map(|s| (s.stage.as_str(), s.seconds.median * share)).collect() }
+}
+
+/// The same of a modelled run, steps together.
+fn modelled_bar(of: &Modelled, name: String, share: f64) -> Bar<'_> {
+    let mut parts: Vec<(&str, f64)> = Vec::new();
+    for stage in &of.stages {
+        let (stage, seconds) = (step_of(&stage.stage), stage.seconds * share);
+        match parts.iter_mut().find(|part| part.0 == stage) {
+            Some(part) => part.1 += seconds,
+            None => parts.push((stage, seconds)),
+        }
     }
-}
-
-fn key_line(i: usize) -> f64 {
-    FRAME.top + 12.0 + 28.0 * i as f64
-}
-
-fn key<B: DrawingBackend>(canvas: &Canvas<'_, B>, i: usize, colour: RGBColor, name: &str) -> Drawn {
-    let y = key_line(i);
-    canvas.fill(Frame { left: KEYS, top: y - 2.0, right: KEYS + 28.0, bottom: y + 2.0 }, colour)?;
-    canvas.text(name, (KEYS + 38.0, y), LABEL, Anchor::Left)
-}
-
-fn draw(
-    name: &'static str,
-    title: &str,
-    paint: impl FnOnce(&Canvas<'_, SVGBackend<'_>>) -> Drawn,
-) -> Result<Plot, String> {
-    let fine = (SIZE.0 * SCALE, SIZE.1 * SCALE);
-    let mut svg = String::new();
-    let area = SVGBackend::with_string(&mut svg, fine).into_drawing_area();
-    {
-        let canvas = Canvas::new(&area, 0.0)?;
-        let paper = Frame { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
-        canvas.fill(paper, RGBColor(255, 255, 255))?;
-        canvas.text(title, (20.0, 26.0), LABEL, Anchor::Left)?;
-        canvas.line(&[(FRAME.left, FRAME.bottom), (FRAME.right, FRAME.bottom)], BLACK, 1)?;
-        paint(&canvas)?;
-    }
-    area.present().map_err(|e| e.to_string())?;
-    drop(area);
-    let size = |(w, h): (u32, u32)| format!("width=\"{w}\" height=\"{h}\"");
-    Ok(Plot { name, title: title.into(), svg: svg.replacen(&size(fine), &size(SIZE), 1) })
+    Bar { name, parts }
 }

@@ -13,8 +13,8 @@ pub struct StudyRecord {
     pub search: String,
     /// The input of every run.
     pub input: String,
-    /// Items per thread, if an input was made for each run.
-    pub weak: Option<u64>,
+    /// Items per thread, if an input was made for each run; else empty.
+    pub weak: Vec<u64>,
     /// Real runs.
     pub measured: Vec<Measured>,
     /// Ranks as threads with measured work.

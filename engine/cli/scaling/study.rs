@@ -37,8 +37,8 @@ pub struct StudyProvenance {
 pub struct Study {
     /// The word of the command.
     pub of: String,
-    /// Items per thread, if an input was made for each run.
-    pub weak: Option<u64>,
+    /// Items per thread, if an input was made for each run; else empty.
+    pub weak: Vec<u64>,
     /// Its provenance.
     pub provenance: StudyProvenance,
     /// Real runs.
@@ -80,7 +80,7 @@ impl Study {
         let scaling = scaling.as_ref();
         Some(Self {
             of: record.of.clone(),
-            weak: record.weak,
+            weak: record.weak.clone(),
             provenance: StudyProvenance {
                 machine: record.machines.join("; "),
                 hosts: hosts(&record.measured),
@@ -111,9 +111,10 @@ impl Study {
 
     /// The title of its page.
     pub fn title(&self) -> String {
-        match self.weak {
-            None => format!("How inselberg {} scales", self.of),
-            Some(n) => format!("How inselberg {} scales with {n} {} per thread", self.of, self.items()),
+        let sizes = self.weak.iter().map(u64::to_string).collect::<Vec<_>>().join(" and ");
+        match sizes.is_empty() {
+            true => format!("How inselberg {} scales", self.of),
+            false => format!("How inselberg {} scales with {sizes} {} per thread", self.of, self.items()),
         }
     }
 }
@@ -158,7 +159,8 @@ fn checks(
         let network = if real.hosts.len() > 1 { &choice.network } else { &choice.check_network };
         let model = |runs: &[Counted]| {
             let suits = |of: &&Counted| {
-                of.key.ranks == real.ranks && of.key.threads.is_none_or(|own| own == real.threads)
+                let is_made = of.key.threads.is_none_or(|own| own == real.threads);
+                (of.key.ranks, of.key.size) == (real.ranks, real.size) && is_made
             };
             let of_ranks: Vec<Counted> = runs.iter().filter(suits).cloned().collect();
             modelled(&of_ranks, &[real.threads], scaling, network).into_iter().next()
