@@ -149,15 +149,17 @@ impl GroupWalk<'_> {
         let mut groups = std::mem::take(&mut scratch.groups);
         find_groups(self.targets.tree, 1, &mut groups, &mut scratch.open);
         if groups.len() <= GROUPS_AT_ONCE {
-            self.visit_all(&groups, &is_wanted, scratch, |i, sum| {
-                potential[i] = put(potential[i], scale * sum)
+            self.visit_all(&groups, &is_wanted, scratch, &mut |i, sum| {
+                potential[i] = put(potential[i], scale * sum);
             });
         } else {
             let tasks: Vec<&[u32]> = groups.chunks(GROUPS_AT_ONCE).collect();
             let sums = slices.each(tasks.len(), |task| {
                 let mut sums = Vec::new();
                 let mut scratch = TreeScratch::default();
-                self.visit_all(tasks[task], &is_wanted, &mut scratch, |i, sum| sums.push((i as u32, sum)));
+                self.visit_all(tasks[task], &is_wanted, &mut scratch, &mut |i, sum| {
+                    sums.push((i as u32, sum));
+                });
                 sums
             });
             for (i, sum) in sums.into_iter().flatten().map(|(i, sum)| (i as usize, sum)) {
@@ -167,13 +169,14 @@ impl GroupWalk<'_> {
         scratch.groups = groups;
     }
 
-    /// Calls `put` with each wanted point of these groups and its sum of mass over softened distance.
+    /// Calls `put` with each wanted point of these groups and its sum of mass over softened distance. It is
+    /// not generic, so that this crate compiles it, with its own optimisation.
     fn visit_all(
         &self,
         groups: &[u32],
-        is_wanted: impl Fn(usize) -> bool,
+        is_wanted: &dyn Fn(usize) -> bool,
         scratch: &mut TreeScratch,
-        mut put: impl FnMut(usize, f64),
+        put: &mut dyn FnMut(usize, f64),
     ) {
         let TreeScratch { lists, open, wanted, .. } = scratch;
         for node in groups {
@@ -181,7 +184,7 @@ impl GroupWalk<'_> {
             wanted.clear();
             wanted.extend((first..end).filter(|i| is_wanted(*i as usize)));
             if !wanted.is_empty() {
-                self.visit(*node, wanted, lists, open, &mut put);
+                self.visit(*node, wanted, lists, open, &mut *put);
             }
         }
     }
@@ -233,7 +236,7 @@ impl GroupWalk<'_> {
         let tasks: Vec<&[u32]> = groups.chunks(GROUPS_AT_ONCE).collect();
         let of_task = |task: usize| {
             let (mut potential, mut scratch) = (Vec::new(), TreeScratch::default());
-            self.visit_all(tasks[task], |_| true, &mut scratch, |_, sum| potential.push(scale * sum));
+            self.visit_all(tasks[task], &|_| true, &mut scratch, &mut |_, sum| potential.push(scale * sum));
             potential
         };
         slices.each(tasks.len(), of_task).into_iter().flatten().collect()

@@ -206,49 +206,63 @@ impl<'a, S: Slices> Offsets<'a, S> {
         let mut sums = BlockSums::new(self.bounds, most);
         let starts = std::iter::once(&0).chain(&self.blocks);
         let runs = starts.zip(&self.blocks).map(|(first, end)| *first..*end);
-        sums.add_blocks(self.slices, runs, |run| {
-            wide(
-                #[inline(always)]
-                || match weight {
-                    Weight::Plain => self.sums::<false>(ellipsoid, run),
-                    Weight::Reduced => self.sums::<true>(ellipsoid, run),
-                },
-            )
-        });
+        let Self { x, mass, .. } = self;
+        sums.add_blocks(self.slices, runs, |run| sums_inside(x, mass, ellipsoid, run, weight));
         let [number, mass, second @ ..] = sums.over(self.slices)?;
         Ok((number as u64 >= FEWEST && mass > 0.0).then(|| second.map(|sum: f64| sum / mass)))
     }
+}
 
-    /// Number, mass and weighted second moments inside, by eight lanes that are joined at the end.
-    #[inline(always)]
-    fn sums<const REDUCED: bool>(&self, ellipsoid: &Ellipsoid, run: Range<usize>) -> [f64; 8] {
-        let [xx, yy, zz, xy, xz, yz] = *ellipsoid;
-        let mut sums = [[0.0; 8]; 8];
-        let [all_x, all_y, all_z] = &self.x;
-        let places = all_x[run.clone()].iter().zip(&all_y[run.clone()]).zip(&all_z[run.clone()]);
-        for (((xs, ys), zs), masses) in places.zip(&self.mass[run]) {
-            for i in 0..8 {
-                let (x, y, z) = (xs[i], ys[i], zs[i]);
-                let form =
-                    xx * x * x + yy * y * y + zz * z * z + 2.0 * (xy * x * y + xz * x * z + yz * y * z);
-                let r2 = x * x + y * y + z * z;
-                let inside = (form <= 1.0) & (!REDUCED | (r2 > 0.0));
-                let mass = if inside { masses[i] } else { 0.0 };
-                let weight = if REDUCED { mass / r2 } else { mass };
-                let weight = if inside { weight } else { 0.0 };
-                let (x, y, z) = if inside { (x, y, z) } else { (0.0, 0.0, 0.0) };
-                sums[0][i] += if inside { 1.0 } else { 0.0 };
-                sums[1][i] += mass;
-                sums[2][i] += weight * x * x;
-                sums[3][i] += weight * y * y;
-                sums[4][i] += weight * z * z;
-                sums[5][i] += weight * x * y;
-                sums[6][i] += weight * x * z;
-                sums[7][i] += weight * y * z;
-            }
+/// Number, mass and weighted second moments inside an ellipsoid of a run of members. It is not generic, so that
+/// this crate compiles it, with its own optimisation.
+fn sums_inside(
+    x: &[Vec<[f64; 8]>; 3],
+    mass: &[[f64; 8]],
+    ellipsoid: &Ellipsoid,
+    run: Range<usize>,
+    weight: Weight,
+) -> [f64; 8] {
+    wide(
+        #[inline(always)]
+        || match weight {
+            Weight::Plain => sums_by_lanes::<false>(x, mass, ellipsoid, run),
+            Weight::Reduced => sums_by_lanes::<true>(x, mass, ellipsoid, run),
+        },
+    )
+}
+
+/// The same by eight lanes that are joined at the end.
+#[inline(always)]
+fn sums_by_lanes<const REDUCED: bool>(
+    [all_x, all_y, all_z]: &[Vec<[f64; 8]>; 3],
+    mass: &[[f64; 8]],
+    ellipsoid: &Ellipsoid,
+    run: Range<usize>,
+) -> [f64; 8] {
+    let [xx, yy, zz, xy, xz, yz] = *ellipsoid;
+    let mut sums = [[0.0; 8]; 8];
+    let places = all_x[run.clone()].iter().zip(&all_y[run.clone()]).zip(&all_z[run.clone()]);
+    for (((xs, ys), zs), masses) in places.zip(&mass[run]) {
+        for i in 0..8 {
+            let (x, y, z) = (xs[i], ys[i], zs[i]);
+            let form = xx * x * x + yy * y * y + zz * z * z + 2.0 * (xy * x * y + xz * x * z + yz * y * z);
+            let r2 = x * x + y * y + z * z;
+            let inside = (form <= 1.0) & (!REDUCED | (r2 > 0.0));
+            let mass = if inside { masses[i] } else { 0.0 };
+            let weight = if REDUCED { mass / r2 } else { mass };
+            let weight = if inside { weight } else { 0.0 };
+            let (x, y, z) = if inside { (x, y, z) } else { (0.0, 0.0, 0.0) };
+            sums[0][i] += if inside { 1.0 } else { 0.0 };
+            sums[1][i] += mass;
+            sums[2][i] += weight * x * x;
+            sums[3][i] += weight * y * y;
+            sums[4][i] += weight * z * z;
+            sums[5][i] += weight * x * y;
+            sums[6][i] += weight * x * z;
+            sums[7][i] += weight * y * z;
         }
-        sums.map(|lanes| lanes.iter().sum())
     }
+    sums.map(|lanes| lanes.iter().sum())
 }
 
 /// The ellipsoid with the axes of a tensor and the volume of a sphere.
