@@ -49,7 +49,7 @@ fn stages(field: &AmrField, n_workers: usize) -> [f64; 3] {
     let (roots, labels) = label::run(up, &executor);
     let pass = pass(mesh, &found, &roots, &tasks);
     let meet = Instant::now();
-    assert!(!saddle::run(pass, &labels, &executor).edges.is_empty());
+    assert!(!saddle::run(pass, &labels, &executor).forests.is_empty());
     [ascent, meet.elapsed().as_secs_f64(), idle(&recorder.graphs())]
 }
 

@@ -114,7 +114,8 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let (roots, labels) = label::run(climb(), executor);
     let pass = pass(mesh, &found, &roots, &tasks);
     group.bench_function("saddles", |b| b.iter(|| saddle::run(pass, &labels, executor)));
-    let met = saddle::run(pass, &labels, executor);
+    let met = saddle::run(pass, &labels, executor).forests.into_iter().flat_map(|found| found.edges);
+    let edges = saddle::in_falling_order(met.collect());
     let (locator, comm) = (Locator::new(mesh), Comm::solo());
     let segmented = || {
         segment(&task_of(&field, &extra), test_cells::find(&field, THRESHOLD), &comm, &Executor::default())
@@ -124,7 +125,7 @@ fn stages(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
     let Peaks { tree, level, ijk, name, .. } = &done.peaks;
     group.bench_function("forest", |b| {
         let regions = pass.peak_regions(|n_roots| n_roots);
-        let contacts = PlacedContacts { edges: &met.edges, cells: &locator, regions: &regions, shared: &[] };
+        let contacts = PlacedContacts { edges: &edges, cells: &locator, regions: &regions, shared: &[] };
         let grow = |rho| forest::grow_alone(rho, &contacts, field.mesh.domain());
         b.iter_batched(|| tree.rho.clone(), grow, BatchSize::PerIteration);
     });

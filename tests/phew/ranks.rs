@@ -136,6 +136,27 @@ fn uniform(rho: impl Fn([u32; 3]) -> f64) -> Boxed {
 
 const PLAIN: Case = Case { field: "density", thresholds: [0.5, 1.5, 2.0] };
 
+/// A catalogue has the ties that can decide anything: of a plain one, of terraces few. Of all there are 13
+/// for each cell of a plain under RAMSES's rules. The two higher cells of the third field have neighbours.
+#[test]
+fn plains_have_few_ties() {
+    let side = 24;
+    let of = |rho: &dyn Fn([u32; 3]) -> f64| {
+        let grid = Domain { coarse: [side / 8; 3], periodic: [true; 3] };
+        let mut field = Field::uniform_at(grid, 3);
+        field.leaves.iter_mut().for_each(|leaf: &mut Leaf| leaf.rho = rho(leaf.ijk));
+        Boxed::new(&field, 3, &mut Random(5))
+    };
+    let higher = |x: [u32; 3]| if x == [7, 7, 7] || x == [9, 17, 2] { 5.0 } else { 1.0 };
+    let (plain, terraces) = (of(&|_| 1.0), of(&|[x, ..]| f64::from(1 + (x / 6).min(2))));
+    for (box_of, most) in [(plain, 1), (of(&higher), 2 * 98), (terraces, 24 * 24 * 24 / 4)] {
+        let one = over(&box_of, PLAIN, Rules::Ramses, Comm::threads(1));
+        let n_ties = one.table("ties").expect("saddles tie").n_rows();
+        assert!((1..=most).contains(&n_ties), "{n_ties} ties, at most {most} expected");
+        check(&box_of, PLAIN, Rules::Ramses, &[2, 3, 4, 7]);
+    }
+}
+
 /// Thresholds that no run takes, and cells that only a difference takes.
 #[test]
 fn what_ratios_and_ramses_do_not_take_is_refused() {

@@ -109,7 +109,8 @@ fn check_saddle_cells(brute: &Brute, amr: &AmrField, found: &Segmentation) {
     // On a single rank the slot of a peak is that of its root.
     let labels: Vec<RootIdx> = found.labels.iter().map(|slot| RootIdx(slot.0)).collect();
     let found = saddle::run(pass, &labels, &Executor::default());
-    for edge in forest::reduce(&found.edges, &mut forest::ForestScratch::default()) {
+    let edges: Vec<_> = found.forests.into_iter().flat_map(|found| found.edges).collect();
+    for edge in forest::reduce(&edges, &mut forest::ForestScratch::default()) {
         let peaks = edge.peaks.map(|p| p.at());
         let saddle = brute.saddles.iter().find(|s| s.peaks == peaks).expect("patches that touch");
         let cells =

@@ -23,21 +23,38 @@ impl RadixKey for KeyWord {
 /// The places of `0..n`, fewer than 2^32, in ascending `order`, of which `key` has the first part: of two
 /// different keys the lower comes first.
 ///
-/// Sorted are the 32 bits after those that all keys share; `order` is asked only where these are equal. 24
-/// bytes per place.
+/// Sorted are the 32 bits after those that all keys share, and where many of these are equal the next 32;
+/// `order` is asked only where few are equal, or all bits. 24 bytes per place.
 pub(crate) fn sorted(
     n: usize,
     key: impl Fn(usize) -> u128 + Sync,
     order: impl Fn(usize, usize) -> Ordering + Sync,
 ) -> Vec<usize> {
-    let shared = shared_bits(n, &key);
-    let bits = |i: usize| (key(i).checked_shl(shared).unwrap_or(0) >> 96) as u32;
-    let mut words: Vec<u64> = (0..n).into_par_iter().map(|i| word(bits(i), i as u32)).collect();
-    if !words.par_windows(2).all(|pair| pair[0] <= pair[1]) {
-        bytemuck::cast_slice_mut::<u64, KeyWord>(&mut words).radix_sort_unstable();
-    }
-    words.par_chunk_by_mut(|a, b| bits_of(*a) == bits_of(*b)).for_each(|equal| settle(equal, &order));
+    let mut words: Vec<u64> = (0..n as u32).into_par_iter().map(|i| word(0, i)).collect();
+    sort_from(&mut words, shared_bits(n, &key), &key, &order);
     words.into_par_iter().map(place_of).collect()
+}
+
+/// So many equal words are sorted by further bits of their keys.
+const MANY: usize = 64;
+
+/// Sorts the words of some places, whose keys are equal in the bits before `from`.
+fn sort_from(
+    words: &mut [u64],
+    from: u32,
+    key: &(impl Fn(usize) -> u128 + Sync),
+    order: &(impl Fn(usize, usize) -> Ordering + Sync),
+) {
+    let bits = |i: usize| (key(i).checked_shl(from).unwrap_or(0) >> 96) as u32;
+    words.par_iter_mut().for_each(|w| *w = word(bits(place_of(*w)), *w as u32));
+    if !words.par_windows(2).all(|pair| pair[0] <= pair[1]) {
+        bytemuck::cast_slice_mut::<u64, KeyWord>(words).radix_sort_unstable();
+    }
+    words.par_chunk_by_mut(|a, b| bits_of(*a) == bits_of(*b)).for_each(|equal| match equal.len() {
+        1 => {}
+        MANY.. if from + 32 < u128::BITS => sort_from(equal, from + 32, key, order),
+        _ => settle(equal, order),
+    });
 }
 
 /// How many bits all keys begin with.

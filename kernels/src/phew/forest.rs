@@ -184,20 +184,34 @@ pub fn reduce(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<Contact
     scratch.kept.iter().map(|kept| edges[place_of(*kept)]).collect()
 }
 
-/// The maximum spanning forest together with all edges that could replace an edge of equal saddle in it, in
-/// falling order. It may contain a few edges more. Only the first of several equal edges between the same
-/// patches is included.
+/// A forest, and the edges that could replace one of equal saddle in it.
+#[derive(Debug, Default)]
+pub struct TiedForest {
+    /// The maximum spanning forest, in falling order.
+    pub edges: Vec<ContactEdge>,
+    /// The others, in any order.
+    pub ties: Vec<ContactEdge>,
+    /// Of the others, those whose saddle is the density of both peaks, by their patches. On a plain of equal
+    /// peaks these are 13 per peak.
+    pub flat: Vec<[PeakIdx; 2]>,
+}
+
+/// The maximum spanning forest and all edges that could replace one of equal saddle in it. It may contain a
+/// few edges more. `rho` are the densities of peaks, NaN for those whose edges are not to be flat.
 #[must_use]
-pub fn reduce_with_ties(edges: &[ContactEdge], scratch: &mut ForestScratch) -> Vec<ContactEdge> {
+pub fn reduce_with_ties(edges: &[ContactEdge], rho: &[f64], scratch: &mut ForestScratch) -> TiedForest {
     let forest = reduce(edges, scratch);
     let saddles: FxHashSet<u64> = forest.iter().map(|edge| edge.saddle.to_bits()).collect();
-    let is_as_high = |edge: &&ContactEdge| saddles.contains(&edge.saddle.to_bits());
-    let mut all: Vec<ContactEdge> = edges.iter().filter(is_as_high).copied().collect();
-    if all.len() == forest.len() {
-        return forest;
+    let mut is_in_forest = vec![false; edges.len()];
+    scratch.kept.iter().for_each(|kept| is_in_forest[place_of(*kept)] = true);
+    let others = edges.iter().zip(is_in_forest).filter(|(_, is_in_forest)| !is_in_forest);
+    let mut all = TiedForest { edges: forest, ..TiedForest::default() };
+    for edge in others.map(|(edge, _)| edge).filter(|edge| saddles.contains(&edge.saddle.to_bits())) {
+        match edge.peaks.iter().all(|peak| rho[peak.at()] == edge.saddle) {
+            true => all.flat.push(edge.peaks),
+            false => all.ties.push(*edge),
+        }
     }
-    all.sort_unstable_by(ContactEdge::order);
-    all.dedup_by_key(|edge| (edge.saddle.to_bits(), edge.peaks));
     all
 }
 
@@ -275,8 +289,17 @@ mod tests {
             let (a, b) = edges.split_at(cut.index(edges.len() + 1));
             let both = [reduce(a, &mut scratch), reduce(b, &mut scratch)].concat();
             prop_assert_eq!(&reduce(&both, &mut scratch), &forest, "the forest of the forests of two parts");
-            let ties = reduce_with_ties(&edges, &mut scratch);
-            prop_assert!(forest.iter().all(|edge| ties.contains(edge)));
+            let rho = vec![2.0; 2000 * 25];
+            let tied = reduce_with_ties(&edges, &rho, &mut scratch);
+            prop_assert_eq!(&tied.edges, &forest);
+            let is_flat = |edge: &ContactEdge| edge.saddle == 2.0;
+            prop_assert!(tied.ties.iter().all(|edge| !is_flat(edge)));
+            let mut as_high = edges.iter().filter(|edge| forest.iter().any(|f| f.saddle == edge.saddle));
+            let is_listed = as_high.all(|edge| match is_flat(edge) {
+                true => forest.contains(edge) || tied.flat.contains(&edge.peaks),
+                false => forest.contains(edge) || tied.ties.contains(edge),
+            });
+            prop_assert!(is_listed);
         }
     }
 }

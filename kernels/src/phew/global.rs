@@ -97,8 +97,8 @@ impl GlobalEdge {
     /// greatest saddle comes first.
     #[inline]
     pub fn order(&self, other: &Self) -> Ordering {
-        let place = |edge: &Self| (edge.peaks, low_first(edge.cells));
-        let by_place = || place(self).cmp(&place(other));
+        let by_cells = || low_first(self.cells).cmp(&low_first(other.cells));
+        let by_place = || self.peaks.cmp(&other.peaks).then_with(by_cells);
         other.saddle.total_cmp(&self.saddle).then_with(by_place)
     }
 }

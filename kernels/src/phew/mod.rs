@@ -11,7 +11,7 @@
 //! | where patches touch | [`saddle`] | contacts |
 //! | which contacts can merge anything | [`forest`] | edges |
 //! | which peak dies where | [`region_tree`], [`tree`]; over ranks [`pending_merges`], [`global`] | merge tree |
-//! | clumps and haloes under given thresholds | [`hierarchy`], [`persistence`], [`significance`]; with RAMSES's tie rule [`ties`] | hierarchy |
+//! | clumps and haloes under given thresholds | [`hierarchy`], [`persistence`], [`significance`]; with RAMSES's tie rule [`plateau`], [`ties`] | hierarchy |
 //! | where clumps meet, for RAMSES's unbinding | [`border`] | distances |
 //!
 //! Helpers: [`block`] and its ghost block (cells around a brick as flat arrays), [`contact_dedup`] and the
@@ -34,6 +34,7 @@ pub mod label;
 pub mod local_ids;
 pub mod pending_merges;
 pub mod persistence;
+pub mod plateau;
 mod quantized;
 pub mod raise;
 pub mod region_tree;

@@ -25,10 +25,11 @@
 
 use super::forest::low_first;
 use super::hierarchy::{Cut, Hierarchy, KeySaddle, SaddleOf, relevances};
+use super::plateau::{PlateauFinder, TieUse};
 use super::tree::{MergeTree, PeakUnionFind};
 use crate::ids::PeakIdx;
 use bytemuck::{Pod, Zeroable};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An edge that could replace an edge of the forest with the same saddle.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -66,6 +67,61 @@ pub fn stand_beside(tree: &MergeTree, edges: &[(f64, [PeakIdx; 2])]) -> Vec<bool
         }));
     }
     found
+}
+
+/// For each of the ties beside a tree, whether it can decide anything ([`super::plateau`]). If none can, it is
+/// the first, so that a tree with ties keeps one. `ties` must come by falling saddle. Linear in peaks and
+/// ties.
+pub fn that_decide(tree: &MergeTree, ties: &[(f64, [PeakIdx; 2])]) -> Vec<bool> {
+    let deaths = || {
+        let edges = tree.death.iter().filter(|death| !death.is_never());
+        edges.map(|death| (death.saddle, [death.near, death.endpoint]))
+    };
+    let all = || deaths().chain(ties.iter().copied());
+    let finder = PlateauFinder::new(&tree.rho, &[]);
+    all().for_each(|(saddle, patches)| finder.note(saddle, patches));
+    all().for_each(|(saddle, patches)| finder.meet(saddle, patches));
+    let plateaus = finder.groups();
+
+    // The best neighbours, at a saddle, of patches beside smooth ones.
+    let mut best: FxHashMap<(u64, PeakIdx), PeakIdx> = FxHashMap::default();
+    for (saddle, [a, b]) in ties {
+        for (peak, other) in [(a, b), (b, a)] {
+            if plateaus.is_smooth(*other, *saddle) && !plateaus.is_smooth(*peak, *saddle) {
+                best.insert((saddle.to_bits(), *peak), PeakIdx::NONE);
+            }
+        }
+    }
+    if !best.is_empty() {
+        for (saddle, [a, b]) in all() {
+            for (peak, other) in [(a, b), (b, a)] {
+                if let Some(best) = best.get_mut(&(saddle.to_bits(), peak))
+                    && (best.is_none() || tree.exceeds(other, *best))
+                {
+                    *best = other;
+                }
+            }
+        }
+    }
+    let is_best =
+        |saddle: f64, peak, other| best.get(&(saddle.to_bits(), peak)).is_some_and(|best| *best == other);
+
+    let mut seen = FxHashSet::default();
+    let mut decides = |(saddle, [a, b]): &(f64, [PeakIdx; 2])| {
+        let is_first = match plateaus.use_of(*saddle, [*a, *b]) {
+            TieUse::Decides => true,
+            TieUse::Within => false,
+            TieUse::Between(groups) => seen.insert((saddle.to_bits(), groups)),
+        };
+        is_first || is_best(*saddle, *a, *b) || is_best(*saddle, *b, *a)
+    };
+    let mut decide: Vec<bool> = ties.iter().map(&mut decides).collect();
+    if !decide.contains(&true)
+        && let Some(first) = decide.first_mut()
+    {
+        *first = true;
+    }
+    decide
 }
 
 /// Joins components at the deaths of `dying`.
@@ -188,6 +244,96 @@ mod tests {
     use crate::ids::CellIdx;
     use crate::phew::Rules;
     use crate::phew::persistence::Persistence;
+    use proptest::prelude::*;
+
+    /// The edges of a graph whose peaks and saddles have few values, one per pair, in falling order.
+    fn graph() -> impl Strategy<Value = (Vec<f64>, Vec<(f64, [PeakIdx; 2])>)> {
+        let values = || prop_oneof![4 => Just(2.0), 2 => Just(1.0), 1 => Just(1.5), 1 => Just(3.0)];
+        let edge = (values(), any::<u32>(), any::<u32>());
+        (prop::collection::vec(values(), 2..16), prop::collection::vec(edge, 0..70)).prop_map(
+            |(rho, edges)| {
+                let n = rho.len() as u32;
+                let pair =
+                    |a: u32, step: u32| low_first([a % n, (a % n + 1 + step % (n - 1)) % n].map(PeakIdx));
+                let mut edges: Vec<_> =
+                    edges.into_iter().map(|(saddle, a, step): (f64, _, _)| (saddle, pair(a, step))).collect();
+                edges.sort_by(|a, b| a.1.cmp(&b.1).then(b.0.total_cmp(&a.0)));
+                edges.dedup_by_key(|edge| edge.1);
+                edges.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                (rho, edges)
+            },
+        )
+    }
+
+    /// What a catalogue has of a cut: labels, and for each clump its halo, parent, level and key saddle with
+    /// its position.
+    fn seen(found: &Hierarchy, ties: &[Tie]) -> impl PartialEq + std::fmt::Debug + use<> {
+        let position = |of: SaddleOf| match of {
+            SaddleOf::Tie(i) => Err(ties[i as usize].position[0]),
+            of => Ok(of),
+        };
+        let row = |i: usize| {
+            let key = &found.key_saddle[i];
+            let halo = (found.halo[i], found.parent[i], found.level[i], found.relevance[i]);
+            (halo, key.density, key.neighbour, position(key.of))
+        };
+        let is_clump = |i: &usize| found.clump[*i].at() == *i;
+        (found.clump.clone(), (0..found.clump.len()).filter(is_clump).map(row).collect::<Vec<_>>())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3000) })]
+
+        /// Reference: the rounds with all ties.
+        #[test]
+        fn ties_that_decide_nothing_change_nothing((rho, edges) in graph()) {
+            let contact = |(saddle, peaks): &(f64, [PeakIdx; 2])| {
+                ContactEdge::new(*saddle, *peaks, peaks.map(|p| CellIdx(p.0)))
+            };
+            let tree = MergeTree::grow(rho, &edges.iter().map(contact).collect::<Vec<_>>()).0;
+            let is_tie = stand_beside(&tree, &edges);
+            let all: Vec<_> = edges.iter().zip(is_tie).filter(|(_, is)| *is).map(|(e, _)| *e).collect();
+            let decide = that_decide(&tree, &all);
+            let made = |(i, (saddle, patches)): (usize, &(f64, _))| {
+                Tie { saddle: *saddle, position: [i as f64; 3], patches: *patches }
+            };
+            let all: Vec<Tie> = all.iter().enumerate().map(made).collect();
+            let few: Vec<Tie> = all.iter().zip(&decide).filter(|(_, d)| **d).map(|(tie, _)| *tie).collect();
+            prop_assert_eq!(all.is_empty(), few.is_empty());
+            for ratio in [0.5, 0.9, 1.0, 1.2, 1.6, 2.5] {
+                for saddle in [None, Some(0.5), Some(1.2), Some(1.7), Some(2.5)] {
+                    let cut = Cut { density: 0.5, persistence: Persistence::Ratio(ratio), saddle };
+                    let found = [&all, &few].map(|ties| seen(&cut_with_ties(&tree, ties, &cut), ties));
+                    prop_assert_eq!(&found[0], &found[1], "relevance {}, saddle {:?}", ratio, saddle);
+                }
+            }
+        }
+    }
+
+    /// A plain of equal peaks keeps one tie, where each peak touches eight.
+    #[test]
+    fn ties_of_a_plain_decide_nothing() {
+        let side = 40;
+        let peak = |x: u32, y: u32| PeakIdx(x + side * y);
+        let cells = (0..side * side).map(|i| (i % side, i / side));
+        let touching = |(x, y): (u32, u32)| {
+            let others = [(x + 1, y), (x.wrapping_sub(1), y + 1), (x, y + 1), (x + 1, y + 1)];
+            others
+                .into_iter()
+                .filter(|(x, y)| *x < side && *y < side)
+                .map(move |(u, v)| [peak(x, y), peak(u, v)])
+        };
+        let mut edges: Vec<_> = cells.flat_map(touching).map(|pair| (1.0, low_first(pair))).collect();
+        edges.sort_by_key(|edge| edge.1);
+        let contact =
+            |(saddle, peaks): &(f64, [PeakIdx; 2])| ContactEdge::new(*saddle, *peaks, [CellIdx(0); 2]);
+        let contacts: Vec<_> = edges.iter().map(contact).collect();
+        let tree = MergeTree::grow(vec![1.0; (side * side) as usize], &contacts).0;
+        let is_tie = stand_beside(&tree, &edges);
+        let ties: Vec<_> = edges.iter().zip(is_tie).filter(|(_, is)| *is).map(|(edge, _)| *edge).collect();
+        assert_eq!(ties.len(), edges.len() - tree.len() + 1);
+        assert_eq!(that_decide(&tree, &ties).iter().filter(|decides| **decides).count(), 1);
+    }
 
     #[test]
     fn the_worked_example() {

@@ -134,17 +134,17 @@ impl MergeTree {
 
     /// The peaks that die, in the order of their deaths: the falling order of the edges of the forest.
     pub fn by_death(&self) -> Vec<PeakIdx> {
-        let mut dying: Vec<_> =
-            (0..self.len()).map(PeakIdx::new).filter(|p| !self.death[p.at()].is_never()).collect();
-        let key = |p: &PeakIdx| {
-            let death = &self.death[p.at()];
-            (death.near.min(death.endpoint), death.near.max(death.endpoint))
-        };
-        dying.sort_unstable_by(|a, b| {
-            let saddles = self.death[b.at()].saddle.total_cmp(&self.death[a.at()].saddle);
-            saddles.then_with(|| key(a).cmp(&key(b)))
-        });
-        dying
+        // Words and not places are sorted, because a comparison of places waits for both deaths.
+        let dying = (0..self.len()).filter(|p| !self.death[*p].is_never());
+        let mut words: Vec<(u64, u64, u32)> = dying
+            .map(|p| {
+                let Death { saddle, near, endpoint } = self.death[p];
+                let patches = u64::from(near.min(endpoint).0) << 32 | u64::from(near.max(endpoint).0);
+                (!saddle.to_bits(), patches, p as u32)
+            })
+            .collect();
+        words.sort_unstable();
+        words.into_iter().map(|(_, _, p)| PeakIdx(p)).collect()
     }
 }
 

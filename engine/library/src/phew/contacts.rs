@@ -13,12 +13,12 @@ use crate::phew::test_links::TestLinks;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::RootIdx;
-use inselberg_kernels::phew::forest::ContactEdge;
+use inselberg_kernels::phew::forest::TiedForest;
 
 /// The contacts of a rank and their peaks.
 pub struct Contacts {
-    /// Between slots, in falling order.
-    pub edges: Vec<ContactEdge>,
+    /// Between slots, by tasks.
+    pub forests: Vec<TiedForest>,
     /// Refined positions of own peaks, in units of the level-0 cell.
     pub refined: Vec<[f64; 3]>,
     /// The peaks known on this rank.
@@ -56,8 +56,8 @@ impl Contacts {
         let mut own = at_roots(&pass);
         let n_global = own.give_names(comm)?;
         let (known, peaks) = PeakComm::new(comm.rank(), own, n_global, &[]);
-        let ContactResults { edges, refined } = saddle::run(pass, labels, executor);
-        Ok(Self { edges, refined, known, peaks, slots: RootSlots::SAME })
+        let ContactResults { forests, refined } = saddle::run(pass, labels, executor);
+        Ok(Self { forests, refined, known, peaks, slots: RootSlots::SAME })
     }
 
     fn find_shared(
@@ -79,10 +79,10 @@ impl Contacts {
             (known, peaks) = PeakComm::new(comm.rank(), own, n_global, &ghosts);
             Ok(known.slots_of(&classes, &ghosts, &peaks.name))
         };
-        let (ContactResults { edges, mut refined }, slots) =
+        let (ContactResults { forests, mut refined }, slots) =
             saddle::run_shared(pass, labels, |root| is_own(root.at()), Box::new(find_slots), executor)?;
         retain_places(&mut refined, is_own);
         let slots = RootSlots::new(slots, &classes, &known);
-        Ok(Self { edges, refined, known, peaks, slots })
+        Ok(Self { forests, refined, known, peaks, slots })
     }
 }

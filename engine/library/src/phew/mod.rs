@@ -59,6 +59,7 @@ pub mod pass;
 pub mod peak_comm;
 pub mod peaks;
 mod phew_params;
+mod plateaus;
 pub mod prominence;
 pub mod recut;
 pub mod region;

@@ -27,8 +27,8 @@ pub struct Peaks {
     pub ijk: Vec<[u32; 3]>,
     /// Which peak dies where.
     pub tree: OwnTree,
-    /// Under RAMSES's rules, the edges that tie with those of the tree, in the order of edges, all on rank 0.
-    /// They name patches of the tree of all ranks.
+    /// Under RAMSES's rules, the edges that tie with those of the tree and can decide anything, in the order of
+    /// edges, all on rank 0; at least one if any saddles tie. They name patches of the tree of all ranks.
     pub ties: Vec<Tie>,
     /// Refined positions, in code units.
     pub refined: Vec<[f64; 3]>,

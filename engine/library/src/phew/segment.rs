@@ -12,11 +12,12 @@ use crate::phew::label;
 use crate::phew::pass::PassContext;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::Peaks;
+use crate::phew::plateaus;
 use crate::phew::region::cut_tasks;
 use crate::phew::sums::{PatchTotals, Patches};
 use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
-use crate::phew::ties;
+use crate::phew::ties::{self, TiedContacts};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakSlot;
@@ -94,12 +95,16 @@ pub fn segment<'a>(
     let own = &task.links.own;
     let pass = PassContext { mesh, test_cells: &test_cells, roots: &roots, tasks: &tasks, own, rules };
 
-    let Contacts { edges, refined, mut known, peaks, slots } =
+    let Contacts { forests, refined, mut known, peaks, slots } =
         Stage::run("saddles", n, comm, observer, || {
             Contacts::find(pass, &labels, task.links, comm, executor)
         })?;
     let labels = slots.relabel(labels);
-    let balance = Balance::new(task.links, test_cells.len(), &known, edges.len(), comm)?;
+    let n_edges = forests.iter().map(|found| found.edges.len() + found.ties.len() + found.flat.len()).sum();
+    let balance = Balance::new(task.links, test_cells.len(), &known, n_edges, comm)?;
+    let shared = known.shared(task.links, &labels);
+    let (edges, flat) =
+        Stage::run("forest", n, comm, observer, || plateaus::all_that_decide(forests, &peaks, &shared));
 
     let patches = Patches { pass, slots: &slots, labels: &labels };
     let totals = Stage::run("sums", n, comm, observer, || {
@@ -111,7 +116,8 @@ pub fn segment<'a>(
     let candidates = match rules {
         Rules::Paper => Vec::new(),
         Rules::Ramses => {
-            Stage::run("forest", n, comm, observer, || ties::candidates(comm, &peaks, &edges, &locator))?
+            let contacts = TiedContacts { edges: &edges, flat: &flat, shared: &shared };
+            Stage::run("forest", n, comm, observer, || ties::candidates(comm, &peaks, &contacts, &locator))?
         }
     };
     let grown = Stage::run("forest", n, comm, observer, || {
@@ -119,7 +125,7 @@ pub fn segment<'a>(
             edges: &edges,
             cells: &locator,
             regions: &pass.peak_regions(|n_roots| slots.slots_before(n_roots)),
-            shared: &known.shared(task.links, &labels),
+            shared: &shared,
         };
         GrownPeaks::grow(peaks, &mut known, &contacts, totals, &space, comm)
     })?;

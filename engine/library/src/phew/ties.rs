@@ -9,40 +9,80 @@ use crate::phew::forest::global_edge;
 use crate::phew::grown_peaks::GrownPeaks;
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peaks::OwnTree;
+use crate::phew::plateaus::FlatTie;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::mesh::Locator;
 use inselberg_kernels::phew::forest::ContactEdge;
-use inselberg_kernels::phew::global::GlobalEdge;
-use inselberg_kernels::phew::ties::{Tie, stand_beside};
+use inselberg_kernels::phew::global::{CellAt, GlobalEdge, GlobalPeak};
+use inselberg_kernels::phew::ties::{Tie, stand_beside, that_decide};
 use inselberg_kernels::phew::tree::{Death, MergeTree};
 
 /// The rank that finds all ties and keeps them.
 pub const HOLDER: Rank = Rank(0);
 
-/// Collective: the edges of all ranks that may tie, on the holder; none elsewhere. `edges`, in falling
-/// order, are between slots of `peaks`.
+/// The contacts of a rank that may tie, between slots.
+pub struct TiedContacts<'a> {
+    /// In falling order.
+    pub edges: &'a [ContactEdge],
+    /// Further ones, which do tie.
+    pub flat: &'a [FlatTie],
+    /// Which peaks other ranks may know; empty on a single rank.
+    pub shared: &'a [bool],
+}
+
+impl TiedContacts<'_> {
+    /// The greatest edges of peaks that no other rank knows: these are in the forest, so they are no ties.
+    fn in_forest(&self, n_slots: usize) -> Vec<bool> {
+        let mut met = vec![false; n_slots];
+        let is_first = |edge: &ContactEdge| {
+            let firsts = edge.peaks.map(|peak| {
+                let is_first = !std::mem::replace(&mut met[peak.at()], true);
+                is_first && !self.shared.get(peak.at()).is_some_and(|shared| *shared)
+            });
+            firsts.contains(&true)
+        };
+        self.edges.iter().map(is_first).collect()
+    }
+}
+
+/// Collective: the edges of all ranks that may tie, on the holder; none elsewhere. Edges that are certainly
+/// in the forest are left out.
 ///
 /// # Errors
 /// When another rank fails.
 pub fn candidates(
     comm: &Comm,
     peaks: &PeakColumns,
-    edges: &[ContactEdge],
+    contacts: &TiedContacts,
     locator: &Locator,
 ) -> Result<Vec<GlobalEdge>, CommError> {
+    let TiedContacts { edges, flat, .. } = contacts;
+    let in_forest = contacts.in_forest(peaks.len());
+    let of_flat = |tie: &FlatTie| flat_edge(tie, peaks);
     if comm.n_ranks() == 1 {
-        let equal = edges.chunk_by(|a, b| a.saddle == b.saddle).filter(|equal| equal.len() > 1);
-        return Ok(equal.flatten().map(|edge| global_edge(edge, peaks, locator)).collect());
+        let is_equal = |i: usize| {
+            let beside = [i.checked_sub(1), Some(i + 1)].map(|place| edges.get(place?));
+            beside.into_iter().flatten().any(|edge| edge.saddle == edges[i].saddle)
+        };
+        let equal = (0..edges.len()).filter(|i| !in_forest[*i] && is_equal(*i));
+        let of_edges = equal.map(|i| global_edge(&edges[i], peaks, locator));
+        return Ok(of_edges.chain(flat.iter().map(of_flat)).collect());
     }
-    let mut by_judge: Vec<&ContactEdge> = edges.iter().collect();
-    by_judge.sort_unstable_by_key(|edge| (judge(edge.saddle, comm), edge.saddle.to_bits()));
-    let record = |edge: &ContactEdge| SaddleRecord {
-        saddle: edge.saddle,
-        peaks: edge.peaks.map(|peak| peaks.name[peak.to_slot().at()]),
+    let n_edges = edges.len();
+    let saddle = |i: usize| match edges.get(i) {
+        Some(edge) => edge.saddle,
+        None => peaks.rho[flat[i - n_edges][0].to_slot().at()],
     };
-    let parts = exchange::grouped(&by_judge, |edge| (judge(edge.saddle, comm), record(edge)));
+    let ends = |i: usize| edges.get(i).map_or_else(|| flat[i - n_edges], |edge| edge.peaks);
+    let mut by_judge: Vec<usize> = (0..n_edges + flat.len()).collect();
+    by_judge.sort_unstable_by_key(|i| (judge(saddle(*i), comm), saddle(*i).to_bits()));
+    let record = |i: usize| SaddleRecord {
+        saddle: saddle(i),
+        peaks: ends(i).map(|peak| peaks.name[peak.to_slot().at()]),
+    };
+    let parts = exchange::grouped(&by_judge, |i| (judge(saddle(*i), comm), record(*i)));
     let received = comm.exchange(parts)?;
     let shared = shared_saddles(&received);
     let is_shared = |record: &SaddleRecord| u8::from(shared.binary_search(&record.saddle.to_bits()).is_ok());
@@ -53,8 +93,19 @@ pub fn candidates(
     let answers = comm.exchange(answers)?;
     let is_shared = answers.into_iter().flat_map(|(_, answers)| answers);
     let shared = by_judge.iter().zip(is_shared).filter(|(_, is_shared)| *is_shared == 1);
-    let edges: Vec<GlobalEdge> = shared.map(|(edge, _)| global_edge(edge, peaks, locator)).collect();
+    let global = |(i, _): (&usize, u8)| match edges.get(*i) {
+        Some(edge) => (!in_forest[*i]).then(|| global_edge(edge, peaks, locator)),
+        None => Some(of_flat(&flat[i - n_edges])),
+    };
+    let edges: Vec<GlobalEdge> = shared.filter_map(global).collect();
     Ok(comm.exchange(vec![(HOLDER, edges)])?.into_iter().flat_map(|(_, edges)| edges).collect())
+}
+
+/// A flat tie as other ranks know it: its cells are those of the peaks.
+fn flat_edge(tie: &FlatTie, peaks: &PeakColumns) -> GlobalEdge {
+    let ends = tie.map(|peak| peaks.get(peak.to_slot().at()));
+    let cells = ends.map(|peak| CellAt { level: peak.level, ijk: peak.ijk });
+    GlobalEdge::new(ends[0].rho, ends.map(|peak| GlobalPeak { rho: peak.rho, peak: peak.name }), cells)
 }
 
 /// An edge as its judge needs it.
@@ -81,7 +132,7 @@ fn shared_saddles(received: &[(Rank, Vec<SaddleRecord>)]) -> Vec<u64> {
     equal.map(|equal| equal[0].0).collect()
 }
 
-/// Collective: the ties beside the tree of all ranks, on the holder; none elsewhere. `grown` are the own
+/// Collective: the ties beside the tree of all ranks that can decide anything, on the holder; none elsewhere. `grown` are the own
 /// peaks.
 ///
 /// # Errors
@@ -101,12 +152,18 @@ pub fn beside(
         position: space.place(edge.cells[0].touches(&edge.cells[1], &space.domain)),
         patches: edge.peaks.map(PeakIdx::from_name),
     };
-    candidates.sort_unstable_by(GlobalEdge::order);
+    // Two lists in order on a rank alone, which a stable sort merges.
+    candidates.sort_by(GlobalEdge::order);
     candidates.dedup_by_key(|edge| (edge.saddle.to_bits(), edge.peaks));
     let edges: Vec<_> =
         candidates.iter().map(|edge| (edge.saddle, edge.peaks.map(PeakIdx::from_name))).collect();
     let is_tie = stand_beside(&whole, &edges);
-    Ok(candidates.into_iter().zip(is_tie).filter(|(_, is_tie)| *is_tie).map(|(edge, _)| tie(edge)).collect())
+    let pick = |all: Vec<GlobalEdge>, is_picked: Vec<bool>| -> Vec<GlobalEdge> {
+        all.into_iter().zip(is_picked).filter(|(_, is_picked)| *is_picked).map(|(edge, _)| edge).collect()
+    };
+    let ties = pick(candidates, is_tie);
+    let edges: Vec<_> = ties.iter().map(|edge| (edge.saddle, edge.peaks.map(PeakIdx::from_name))).collect();
+    Ok(pick(ties, that_decide(&whole, &edges)).into_iter().map(tie).collect())
 }
 
 /// A peak and its death.
@@ -136,6 +193,9 @@ pub fn whole_tree(
         return Err(comm.abort(format!(
             "saddles are equal, so one rank needs the tree of all {n_global} peaks; it can hold {most}"
         )));
+    }
+    if comm.n_ranks() == 1 {
+        return Ok(Some((tree.to_whole(), names.to_vec())));
     }
     let row = |i: usize| {
         let death = &tree.death[i];
