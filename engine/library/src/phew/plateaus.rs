@@ -2,7 +2,7 @@
 //! (`kernels/src/phew/plateau.rs`): on plains of equal peaks nearly all edges are ties. All threads work on
 //! them, before any rank gets ties of others.
 
-use crate::executor::joined;
+use crate::chunks::joined;
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::saddle::in_falling_order;
 use inselberg_kernels::ids::PeakIdx;

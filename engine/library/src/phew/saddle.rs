@@ -8,7 +8,7 @@
 //! The same pass refines the positions of roots, while the cells around them are in the cache.
 
 use crate::argsort::sorted;
-use crate::chunks::{joined, zeros};
+use crate::chunks::zeros;
 use crate::executor::{Executor, ScratchPool, TaskResults, cell_stage};
 use crate::phew::known_peaks::at_roots;
 use crate::phew::pass::{OfTask, PassContext};
