@@ -19,7 +19,7 @@ use inselberg::phew::run::run;
 use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg::{BoundRequest, PotentialChoice, PropertyChoice, bound::SpanRules};
 use inselberg_comm::{Comm, Reduce};
-use inselberg_io::{FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot};
+use inselberg_io::{Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot};
 use memory::memory;
 use std::path::Path;
 
@@ -76,14 +76,15 @@ impl Snapshot for ManyParticles {
         self.output.octs(piece, fields, sink)
     }
 
-    fn particles(
+    fn particles_of(
         &self,
         piece: usize,
+        blocks: Every,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         let mut copies =
             |block: &ParticleBlock| (0..self.copies).try_for_each(|number| sink(&self.copy(block, number)));
-        self.output.particles(piece, &mut copies)
+        self.output.particles_of(piece, blocks, &mut copies)
     }
 }
 

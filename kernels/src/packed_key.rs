@@ -19,13 +19,13 @@ pub fn place_of(word: u64) -> usize {
 
 /// The bits in a word.
 #[inline(always)]
-pub fn bits_of(word: u64) -> u32 {
+pub fn key_bits(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
 /// In sorted words, puts the places whose bits are equal in `order`.
 pub fn settle(words: &mut [u64], order: impl Fn(usize, usize) -> Ordering) {
-    for equal in words.chunk_by_mut(|a, b| bits_of(*a) == bits_of(*b)).filter(|equal| equal.len() > 1) {
+    for equal in words.chunk_by_mut(|a, b| key_bits(*a) == key_bits(*b)).filter(|equal| equal.len() > 1) {
         equal.sort_unstable_by(|a, b| order(place_of(*a), place_of(*b)));
     }
 }

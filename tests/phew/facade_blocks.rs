@@ -11,7 +11,9 @@ use inselberg::{
     VectorColumn,
 };
 use inselberg_comm::{Comm, run_threads};
-use inselberg_io::{FieldInfo, Header, LeafBlock, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
+use inselberg_io::{
+    Every, FieldInfo, Header, LeafBlock, OctBlock, ParticleBlock, ReadResult, Snapshot, Units,
+};
 use std::collections::BTreeMap;
 
 /// Blocks of the leaves of a field on a uniform grid with one refined half: level 3 where x is below the
@@ -214,7 +216,12 @@ impl Snapshot for BlockOutput {
         })
     }
 
-    fn particles(&self, _: usize, _: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>) -> ReadResult<()> {
+    fn particles_of(
+        &self,
+        _: usize,
+        _: Every,
+        _: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
+    ) -> ReadResult<()> {
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::meshes::Field;
 use super::random::Random;
 use inselberg::field::LevelOcts;
-use inselberg_io::{Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
+use inselberg_io::{Every, Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::Domain;
 
 /// Fields: `density` as given, `other` a function of the place.
@@ -126,11 +126,13 @@ impl Snapshot for Boxed {
         })
     }
 
-    fn particles(
+    fn particles_of(
         &self,
         piece: usize,
+        blocks: Every,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
-        self.particles[piece].iter().try_for_each(sink)
+        let mut blocks = blocks.counted();
+        self.particles[piece].iter().filter(|_| blocks.next_is_taken()).try_for_each(sink)
     }
 }

@@ -5,7 +5,9 @@ use super::density::{Profile, THRESHOLD};
 use super::mesh::SynthMesh;
 use super::noise::Noise;
 use super::peaks::{SMALLEST_KAPPA, expected_cells, place, radii, solve_kappa};
-use inselberg_io::{FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot, Units};
+use inselberg_io::{
+    Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot, Units,
+};
 use rayon::prelude::*;
 use std::path::PathBuf;
 
@@ -208,9 +210,10 @@ impl Snapshot for SynthField {
         }
     }
 
-    fn particles(
+    fn particles_of(
         &self,
         _piece: usize,
+        _blocks: Every,
         _sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         Ok(())

@@ -155,9 +155,10 @@ impl<T: LeafSnapshot> Snapshot for T {
         self.stream_octs(piece, &fields, &mut blocks.counted(), sink)
     }
 
-    fn particles(
+    fn particles_of(
         &self,
         _piece: usize,
+        _blocks: Every,
         _sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
     ) -> ReadResult<()> {
         Ok(())

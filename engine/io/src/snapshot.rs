@@ -322,10 +322,12 @@ pub trait Snapshot: Send + Sync {
         &self,
         piece: usize,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()>;
+    ) -> ReadResult<()> {
+        self.particles_of(piece, Every::ALL, sink)
+    }
 
     /// Streams a selection of the particles of `piece`, for several readers: each block that a format reads at
-    /// once goes to one of them. Formats that cannot skip a block read all.
+    /// once goes to one of them. Other blocks are not decoded.
     ///
     /// # Errors
     /// As for [`Snapshot::octs`].
@@ -334,10 +336,7 @@ pub trait Snapshot: Send + Sync {
         piece: usize,
         blocks: Every,
         sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        let mut blocks = blocks.counted();
-        self.particles(piece, &mut |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) })
-    }
+    ) -> ReadResult<()>;
 }
 
 /// A format: how to recognise and open it.

@@ -1,7 +1,7 @@
 //! Long lists sorted by words of 8 bytes.
 
 use bytemuck::{Pod, Zeroable};
-use inselberg_kernels::packed_key::{bits_of, place_of, settle, word};
+use inselberg_kernels::packed_key::{key_bits, place_of, settle, word};
 use rayon::prelude::*;
 use rdst::{RadixKey, RadixSort};
 use std::cmp::Ordering;
@@ -23,8 +23,8 @@ impl RadixKey for KeyWord {
 /// The places of `0..n`, fewer than 2^32, in ascending `order`, of which `key` has the first part: of two
 /// different keys the lower comes first.
 ///
-/// Sorted are the 32 bits after those that all keys share, and where many of these are equal the next 32;
-/// `order` is asked only where few are equal, or all bits. 24 bytes per place.
+/// The 32 bits after those that all keys share are sorted, and where many of these are equal the next 32.
+/// `order` is called only where few are equal, or where all bits are. 24 bytes per place.
 pub(crate) fn sorted(
     n: usize,
     key: impl Fn(usize) -> u128 + Sync,
@@ -35,7 +35,7 @@ pub(crate) fn sorted(
     words.into_par_iter().map(place_of).collect()
 }
 
-/// So many equal words are sorted by further bits of their keys.
+/// From this number of equal words on, further bits of their keys are sorted.
 const MANY: usize = 64;
 
 /// Sorts the words of some places, whose keys are equal in the bits before `from`.
@@ -50,7 +50,7 @@ fn sort_from(
     if !words.par_windows(2).all(|pair| pair[0] <= pair[1]) {
         bytemuck::cast_slice_mut::<u64, KeyWord>(words).radix_sort_unstable();
     }
-    words.par_chunk_by_mut(|a, b| bits_of(*a) == bits_of(*b)).for_each(|equal| match equal.len() {
+    words.par_chunk_by_mut(|a, b| key_bits(*a) == key_bits(*b)).for_each(|equal| match equal.len() {
         1 => {}
         MANY.. if from + 32 < u128::BITS => sort_from(equal, from + 32, key, order),
         _ => settle(equal, order),

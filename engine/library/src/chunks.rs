@@ -20,10 +20,11 @@ pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>)
 }
 
 /// All lists as one, in order.
-pub fn joined<T: Pod + Send + Sync>(parts: Vec<Vec<T>>) -> Vec<T> {
-    let mut whole: Vec<T> = zeros(parts.iter().map(Vec::len).sum());
-    let places = carve(&mut whole, parts.iter().map(Vec::len));
-    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part));
+pub fn joined<T: Pod + Send + Sync, P: AsRef<[T]> + Send + Sync>(parts: Vec<P>) -> Vec<T> {
+    let lengths = || parts.iter().map(|part| part.as_ref().len());
+    let mut whole: Vec<T> = zeros(lengths().sum());
+    let places = carve(&mut whole, lengths());
+    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(part.as_ref()));
     whole
 }
 
@@ -39,9 +40,9 @@ pub(crate) fn append<T: Copy + Send + Sync>(list: &mut Vec<T>, more: &[T]) {
 }
 
 /// The results of the numbers below `n` that have one, in order.
-pub(crate) fn found<T: Pod + Send + Sync>(n: usize, of: impl Fn(usize) -> Option<T> + Sync) -> Vec<T> {
+pub(crate) fn filter_map<T: Pod + Send + Sync>(n: usize, of: impl Fn(usize) -> Option<T> + Sync) -> Vec<T> {
     let of_piece = |piece: Range<usize>| piece.filter_map(&of).collect();
-    joined(chunks(n, MANY).into_par_iter().map(of_piece).collect())
+    joined::<T, Vec<T>>(chunks(n, MANY).into_par_iter().map(of_piece).collect())
 }
 
 /// The items of a list that a closure accepts, in order: all threads count them, and then copy them to their

@@ -137,7 +137,7 @@ pub mod projection;
 #[doc(hidden)]
 pub mod stage;
 mod tables;
-mod threads;
+mod thread_loops;
 #[doc(hidden)]
 pub mod trees;
 #[doc(hidden)]

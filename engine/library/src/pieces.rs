@@ -1,7 +1,7 @@
-//! Which pieces of a snapshot does a rank read?
+//! Which pieces of a snapshot do a rank and its threads read?
 //!
 //! In the flow: reader → **pieces** → density, partition, members of clumps. Every block of a snapshot is
-//! read by one rank. This module does not know what becomes of cells and particles.
+//! read by one thread of one rank. This module does not know what becomes of cells and particles.
 
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::{Every, OctBlock, ParticleBlock, ReadResult, Snapshot};
@@ -26,6 +26,11 @@ fn parts(n_pieces: usize, rank: Rank, n_ranks: usize) -> Vec<Part> {
     vec![(piece, Every { first: rank.at() / n_pieces, step: readers })]
 }
 
+/// The pieces that begin with a part: 1, or 0 for a part of which another one has the first block.
+pub fn begun(part: Part) -> u64 {
+    u64::from(part.1.first == 0)
+}
+
 /// The parts of a snapshot that this rank reads, at least one per thread if it has any. Where there are fewer,
 /// threads take the blocks of a part by turns.
 fn parts_of_threads(snapshot: &dyn Snapshot, comm: &Comm) -> Vec<Part> {
@@ -34,11 +39,11 @@ fn parts_of_threads(snapshot: &dyn Snapshot, comm: &Comm) -> Vec<Part> {
     parts.into_iter().flat_map(|(piece, blocks)| blocks.dealt(per_part).map(move |b| (piece, b))).collect()
 }
 
-/// Local: the results of `read` for all parts of pieces that this rank reads, in their order. Parts in
-/// parallel, several of a piece if there are more threads than pieces.
+/// Local: the results of `read` for all parts of pieces that this rank reads, part by part. Parts in parallel,
+/// several of a piece if there are more threads than pieces.
 ///
 /// # Errors
-/// The first one of `read`.
+/// One of those of `read`.
 pub fn each_part<T: Send, E: Send>(
     snapshot: &dyn Snapshot,
     comm: &Comm,
@@ -47,20 +52,8 @@ pub fn each_part<T: Send, E: Send>(
     parts_of_threads(snapshot, comm).into_par_iter().with_max_len(1).map(read).collect()
 }
 
-/// Local: passes the blocks of particles of a part to `take`.
-///
-/// # Errors
-/// When the piece cannot be read, or `take` fails.
-pub fn particles_of_part(
-    snapshot: &dyn Snapshot,
-    (piece, blocks): Part,
-    take: impl FnMut(&ParticleBlock) -> ReadResult<()>,
-) -> ReadResult<()> {
-    snapshot.particles_of(piece, blocks, &mut { take })
-}
-
-/// Local: applies `make` to the number of the piece and every block of particles that this rank reads, and
-/// returns the results in the order of the blocks. Pieces in parallel.
+/// Local: applies `make` to the number of the piece and every block of particles that this rank reads, parts in
+/// parallel. The order of the results depends on the number of threads.
 ///
 /// # Errors
 /// When a piece cannot be read, or `make` fails.
@@ -69,10 +62,10 @@ pub fn for_each_particle_block<T: Send>(
     comm: &Comm,
     make: impl Fn(usize, &ParticleBlock) -> ReadResult<T> + Sync,
 ) -> ReadResult<Vec<T>> {
-    let made = each_part(snapshot, comm, |part| {
+    let made = each_part(snapshot, comm, |(piece, blocks)| {
         let mut made = Vec::new();
-        particles_of_part(snapshot, part, |block| {
-            made.push(make(part.0, block)?);
+        snapshot.particles_of(piece, blocks, &mut |block| {
+            made.push(make(piece, block)?);
             Ok(())
         })?;
         Ok(made)

@@ -3,7 +3,7 @@
 use super::points::{LANES, PointBlock};
 use crate::simd::larger;
 
-/// The least box around some particles, in units of the box.
+/// The least box around some particles.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct PointBox {
@@ -19,11 +19,19 @@ impl PointBox {
 
     /// The box enlarged to contain `position`.
     #[inline]
-    pub(super) fn add(&mut self, position: [f64; 3]) {
+    pub fn add(&mut self, position: [f64; 3]) {
         for (a, x) in position.into_iter().enumerate() {
             self.low[a] = self.low[a].min(x);
             self.high[a] = self.high[a].max(x);
         }
+    }
+
+    /// The least box around both.
+    #[inline]
+    pub fn join(mut self, other: Self) -> Self {
+        self.add(other.low);
+        self.add(other.high);
+        self
     }
 
     /// The box enlarged by `reach` on all sides.

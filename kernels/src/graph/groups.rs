@@ -63,9 +63,7 @@ impl GroupTree {
         for at in (0..tree.nodes.len()).rev() {
             let GroupNode { child, n_children, .. } = tree.nodes[at];
             for of_child in child as usize..(child + n_children) as usize {
-                let PointBox { low, high } = tree.bounds[of_child];
-                tree.bounds[at].add(low);
-                tree.bounds[at].add(high);
+                tree.bounds[at] = tree.bounds[at].join(tree.bounds[of_child]);
             }
         }
         tree.rows = tree.child_rows();

@@ -4,13 +4,22 @@ use super::samples::{Random, members, plummer};
 use super::unbinding::{GRAVITY, bound_entries};
 use inselberg_kernels::bound::slices::Whole;
 use inselberg_kernels::bound::unbind::UnbindCall;
-use inselberg_kernels::bound::unbind::hierarchy::ClumpTree;
+use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError};
 use inselberg_kernels::bound::unbind::ramses::{RamsesUnbindRules, unbind_ramses};
 use inselberg_kernels::bound::{HaloMembers, MemberColumns};
 
 /// RAMSES's rules in an open box.
 const OPEN: RamsesUnbindRules =
     RamsesUnbindRules { finest_cell: 1e-3, period: [f64::INFINITY; 3], speed_change: 0.01, max_passes: 100 };
+
+fn unbound(
+    members: &HaloMembers,
+    tree: &ClumpTree,
+    border: &[Option<f64>],
+    rules: &RamsesUnbindRules,
+) -> Result<BoundHierarchy, ClumpTreeError> {
+    unbind_ramses(members, tree, border, &UnbindCall { gravity: &GRAVITY, rules, slices: &Whole })
+}
 
 /// By hand: one clump below a main one, the potential by shells nearly that of RAMSES's bins.
 #[test]
@@ -25,13 +34,7 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
     let clump_of: Vec<u32> = members.entries().iter().map(|entry| u32::from(*entry < 2000)).collect();
     let tree =
         ClumpTree { clump_of: &clump_of, parent: &[None, Some(0)], centre: &[[0.0; 3]; 2], whole: None };
-    let result = unbind_ramses(
-        &members,
-        &tree,
-        &[None; 2],
-        &UnbindCall { gravity: &GRAVITY, rules: &OPEN, slices: &Whole },
-    )
-    .expect("a tree");
+    let result = unbound(&members, &tree, &[None; 2], &OPEN).expect("a tree");
     assert!(result.unbound.is_empty());
     let [main, lower] = &result.clumps[..] else { panic!("two clumps") };
     assert_eq!(main.bound.len() + lower.bound.len(), 4000);
@@ -62,23 +65,9 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
         assert!((phi(r) / exact - 1.0).abs() < 0.05, "{r}: {} {exact}", phi(r));
     }
     // A border at the scale length binds fewer.
-    let bordered = unbind_ramses(
-        &members,
-        &tree,
-        &[None, Some(1.0)],
-        &UnbindCall { gravity: &GRAVITY, rules: &OPEN, slices: &Whole },
-    )
-    .expect("a tree");
+    let bordered = unbound(&members, &tree, &[None, Some(1.0)], &OPEN).expect("a tree");
     assert!(bordered.clumps[1].bound.len() < lower.bound.len());
-    assert!(
-        unbind_ramses(
-            &members,
-            &tree,
-            &[None],
-            &UnbindCall { gravity: &GRAVITY, rules: &OPEN, slices: &Whole }
-        )
-        .is_err()
-    );
+    assert!(unbound(&members, &tree, &[None], &OPEN).is_err());
 }
 
 /// A clump 2 in a clump 1 in a main clump 0, each with 500 members near the same place. Entries 0 to 499 are
@@ -102,13 +91,7 @@ fn clumps_without_bound_particles_are_silent() {
         centre: &[[0.0; 3]; 3],
         whole: None,
     };
-    let found = unbind_ramses(
-        &members,
-        &tree,
-        &[None; 3],
-        &UnbindCall { gravity: &GRAVITY, rules: &OPEN, slices: &Whole },
-    )
-    .expect("a tree");
+    let found = unbound(&members, &tree, &[None; 3], &OPEN).expect("a tree");
     let n_bound: Vec<usize> = found.clumps.iter().map(|clump| clump.bound.len()).collect();
     assert_eq!(n_bound[2], 0);
     assert!(n_bound[1] > 350, "{n_bound:?}");
@@ -131,13 +114,7 @@ fn silent_particles_count_where_no_others_are() {
         whole: None,
     };
     let border = [None, None, Some(0.0)];
-    let found = unbind_ramses(
-        &members,
-        &tree,
-        &border,
-        &UnbindCall { gravity: &GRAVITY, rules: &OPEN, slices: &Whole },
-    )
-    .expect("a tree");
+    let found = unbound(&members, &tree, &border, &OPEN).expect("a tree");
     assert_eq!(found.clumps[2].bound.len(), 0);
     assert!(found.clumps[1].bound.len() > 100, "{}", found.clumps[1].bound.len());
 }
@@ -166,13 +143,7 @@ fn ramses_measures_over_periodic_images() {
         };
         let rules = RamsesUnbindRules { period, ..OPEN };
         let border = [None, Some(1.5), Some(1.0)];
-        let found = unbind_ramses(
-            &members,
-            &tree,
-            &border,
-            &UnbindCall { gravity: &GRAVITY, rules: &rules, slices: &Whole },
-        )
-        .expect("a tree");
+        let found = unbound(&members, &tree, &border, &rules).expect("a tree");
         found.clumps.iter().map(|clump| bound_entries(&members, clump)).collect::<Vec<_>>()
     };
     let inside = with(columns.clone(), [f64::INFINITY; 3]);

@@ -321,14 +321,6 @@ impl Snapshot for Ramses {
         self.boundary_leaves(piece, field, sink)
     }
 
-    fn particles(
-        &self,
-        piece: usize,
-        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        self.particles_of(piece, Every::ALL, sink)
-    }
-
     fn particles_of(
         &self,
         piece: usize,

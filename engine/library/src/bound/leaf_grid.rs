@@ -12,6 +12,7 @@
 
 use crate::bound::point_grid::{PointGrid, PointMass};
 use inselberg_kernels::geom::{Domain, cell_side};
+use inselberg_kernels::graph::PointBox;
 
 /// Cubes are no larger than this part of the radius of the search, as long as a leaf has no more than
 /// [`MOST_PARTS`] per axis.
@@ -31,10 +32,9 @@ impl LeafGrid {
         Self { side: cell_side(level), centres: PointGrid::new(leaves, domain) }
     }
 
-    /// The least box around the leaves: lower and upper corner, upside down without any.
-    pub fn bounds(&self) -> [[f64; 3]; 2] {
-        let [low, high] = self.centres.bounds();
-        [low.map(|x| x - 0.5 * self.side), high.map(|x| x + 0.5 * self.side)]
+    /// The least box around the leaves.
+    pub fn bounds(&self) -> PointBox {
+        self.centres.bounds().around(0.5 * self.side)
     }
 
     /// Calls `visit` with distance and mass of each shell nearer to `centre` than `radius`, which is at most

@@ -3,7 +3,7 @@
 
 use crate::bound::request::{BoundRequest, PotentialChoice};
 use crate::bound::rows::HaloClump;
-use crate::bound::thread_slices::ThreadSlices;
+use crate::thread_loops::ThreadLoops;
 use inselberg_kernels::bound::slices::Slices;
 use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
 use inselberg_kernels::bound::unbind::hierarchy::{
@@ -109,7 +109,7 @@ impl UnbindMethod {
         gravity: &Gravity,
         scratch: &mut UnbindScratch,
     ) -> Result<BoundHierarchy, ClumpTreeError> {
-        let slices = &ThreadSlices;
+        let slices = &ThreadLoops;
         match self {
             Self::Energies(rules) => {
                 unbind_hierarchy(members, tree, &UnbindCall { gravity, rules, slices }, scratch)

@@ -14,7 +14,7 @@
 //! | the same of large haloes, by all ranks together | `spanning` ([protocol](spanning/README.md)) |
 //! | properties, each one column | `columns`, `chosen_columns`, `type_columns` |
 //! | spheres about the centres of haloes, over all ranks | `spheres`, `point_grid`, `leaf_grid` |
-//! | the connection of the slices of large haloes and spheres; the threads of a slice | `rank_slices`, `thread_slices` |
+//! | the connection of the slices of large haloes and spheres | `rank_slices` |
 //! | columns of clumps and haloes, and the table of members | `tables`, `member_rows` |
 //!
 //! There are four exchanges, in addition to those of large haloes. A halo is whole on one rank, at 200 bytes
@@ -39,7 +39,6 @@ mod rows;
 mod spanning;
 mod spheres;
 mod tables;
-mod thread_slices;
 mod type_columns;
 mod unbind;
 mod workers;
@@ -60,7 +59,6 @@ pub use request::{
 pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{Sphere, SphereCentre, SphereDensities, Surroundings};
 pub use tables::{BoundTables, IS_CENTRAL, MemberNames, sphere_columns};
-pub(crate) use thread_slices::ThreadSlices;
 pub use unbind::{ShellCentre, Unbinder};
 pub use workers::{HaloWork, SpanningHalo, even_workers, to_workers};
 

@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::packed_key::{bits_of, place_of, word};
+use inselberg_kernels::graph::PointBox;
+use inselberg_kernels::packed_key::{key_bits, place_of, word};
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
 
@@ -30,7 +31,7 @@ pub struct PointGrid {
     /// First point of each cell, x fastest, and the number of points.
     first: Vec<u32>,
     n: usize,
-    low: [f64; 3],
+    bounds: PointBox,
     /// Side of a cell along each axis.
     cell: [f64; 3],
 }
@@ -38,30 +39,28 @@ pub struct PointGrid {
 impl PointGrid {
     /// Sorts the particles. Particles outside a box that is not periodic may be among them.
     pub fn new(points: Vec<PointMass>, domain: Domain) -> Self {
-        let wider = |[low, high]: [[f64; 3]; 2], [from, to]: [[f64; 3]; 2]| {
-            [std::array::from_fn(|a| low[a].min(from[a])), std::array::from_fn(|a| high[a].max(to[a]))]
+        let with = |mut bounds: PointBox, position| {
+            bounds.add(position);
+            bounds
         };
-        let nowhere = || [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-        let [low, high] = points.par_iter().map(|point| [point.position; 2]).reduce(nowhere, wider);
+        let bounds = points.par_iter().map(|point| point.position).fold(|| PointBox::EMPTY, with);
+        let bounds = bounds.reduce(|| PointBox::EMPTY, PointBox::join);
         let n = ((points.len() / PER_CELL) as f64).cbrt().ceil().clamp(1.0, MOST_CELLS as f64) as usize;
-        let cell = std::array::from_fn(|a| ((high[a] - low[a]) / n as f64).max(f64::MIN_POSITIVE));
-        let mut grid = Self { domain, points: Vec::new(), first: vec![0; n * n * n + 1], n, low, cell };
+        let cell =
+            std::array::from_fn(|a| ((bounds.high[a] - bounds.low[a]) / n as f64).max(f64::MIN_POSITIVE));
+        let mut grid = Self { domain, points: Vec::new(), first: vec![0; n * n * n + 1], n, bounds, cell };
         let word_of = |(i, point): (usize, &PointMass)| word(grid.cell_of(point.position) as u32, i as u32);
         let mut words: Vec<u64> = points.par_iter().enumerate().map(word_of).collect();
         words.par_sort_unstable();
-        words.iter().for_each(|word| grid.first[bits_of(*word) as usize + 1] += 1);
+        words.iter().for_each(|word| grid.first[key_bits(*word) as usize + 1] += 1);
         (0..n * n * n).for_each(|cell| grid.first[cell + 1] += grid.first[cell]);
         grid.points = words.par_iter().map(|word| points[place_of(*word)]).collect();
         grid
     }
 
-    /// The least box around the particles: lower and upper corner, upside down without any.
-    pub fn bounds(&self) -> [[f64; 3]; 2] {
-        let ends = |first: fn(f64, f64) -> f64, start: f64| {
-            let along = |a: usize| self.points.par_iter().map(|p| p.position[a]).reduce(|| start, first);
-            std::array::from_fn(along)
-        };
-        [ends(f64::min, f64::INFINITY), ends(f64::max, f64::NEG_INFINITY)]
+    /// The least box around the particles.
+    pub fn bounds(&self) -> &PointBox {
+        &self.bounds
     }
 
     fn cell_of(&self, position: [f64; 3]) -> usize {
@@ -72,7 +71,7 @@ impl PointGrid {
     /// The cell of a coordinate along an axis, or the nearest one. A conversion of reals never leaves the
     /// integers.
     fn along(&self, axis: usize, x: f64) -> usize {
-        (((x - self.low[axis]) / self.cell[axis]) as usize).min(self.n - 1)
+        (((x - self.bounds.low[axis]) / self.cell[axis]) as usize).min(self.n - 1)
     }
 
     /// Calls `visit` with each point nearer to `centre` than `radius`, and the vector to it. A point has one
@@ -106,11 +105,11 @@ impl PointGrid {
     fn images(&self, axis: usize, x: f64, radius: f64) -> Vec<(f64, RangeInclusive<usize>)> {
         let side = f64::from(self.domain.coarse[axis]);
         let shifts: &[f64] = if self.domain.periodic[axis] { &[-1.0, 0.0, 1.0] } else { &[0.0] };
-        let high = self.low[axis] + self.cell[axis] * self.n as f64;
+        let high = self.bounds.low[axis] + self.cell[axis] * self.n as f64;
         let images = shifts.iter().map(|shift| x + shift * side);
         // A cell more on each side, for rounding.
         let margin = radius + self.cell[axis];
-        let meeting = images.filter(|x| x + margin >= self.low[axis] && x - margin <= high);
+        let meeting = images.filter(|x| x + margin >= self.bounds.low[axis] && x - margin <= high);
         meeting.map(|x| (x, self.along(axis, x - margin)..=self.along(axis, x + margin))).collect()
     }
 }

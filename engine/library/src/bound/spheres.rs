@@ -18,8 +18,8 @@ use crate::bound::leaf_grid::{LeafGrid, length};
 use crate::bound::point_grid::{PointGrid, PointMass};
 use crate::bound::rank_slices::RankSlices;
 use crate::bound::request::SpanRules;
-use crate::bound::thread_slices::ThreadSlices;
 use crate::particles::MemberType;
+use crate::thread_loops::ThreadLoops;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::{Cosmology, Units};
@@ -27,6 +27,7 @@ use inselberg_kernels::bound::mass_profile::{MassProfile, ProfilePoint};
 use inselberg_kernels::bound::properties::spherical_overdensity::{SphereSearch, bryan_norman};
 use inselberg_kernels::bound::slices::Slices;
 use inselberg_kernels::geom::Domain;
+use inselberg_kernels::graph::PointBox;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -123,18 +124,10 @@ type QueryPoints = ((Rank, u64), Vec<ProfilePoint>);
 /// The spheres of a halo; `None` if the points do not reach far enough.
 type FoundSpheres = [Option<Sphere>; N_DENSITIES];
 
-/// The least box around the points of a rank, in units of the level-0 cell. Upside down without points.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct RankBox {
-    low: [f64; 3],
-    high: [f64; 3],
-}
-
 /// A round of queries of all ranks.
 struct SphereRound<'a> {
-    /// Of each rank.
-    boxes: &'a [RankBox],
+    /// The least box around the points of each rank, in units of the level-0 cell.
+    boxes: &'a [PointBox],
     domain: &'a Domain,
     densities: &'a SphereDensities,
     rules: &'a SpanRules,
@@ -215,14 +208,8 @@ impl<'a> Surroundings<'a> {
     }
 
     /// The least box around the points here.
-    fn bounds(&self) -> RankBox {
-        let of_leaves = self.leaves.iter().map(LeafGrid::bounds);
-        let wider = |a: RankBox, [low, high]: [[f64; 3]; 2]| RankBox {
-            low: std::array::from_fn(|axis| a.low[axis].min(low[axis])),
-            high: std::array::from_fn(|axis| a.high[axis].max(high[axis])),
-        };
-        let nowhere = RankBox { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
-        of_leaves.chain([self.points.bounds()]).fold(nowhere, wider)
+    fn bounds(&self) -> PointBox {
+        self.leaves.iter().map(LeafGrid::bounds).fold(*self.points.bounds(), PointBox::join)
     }
 
     /// Half of the shortest periodic side, or the longest side of an open box, in units of the level-0 cell.
@@ -249,22 +236,20 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-impl RankBox {
-    /// Whether points of the box may lie within the radius of a query.
-    fn meets(&self, query: &SphereQuery, domain: &Domain) -> bool {
-        // A little more, for rounding.
-        let radius = query.radius * (1.0 + 1e-9);
-        let apart = |axis: usize| {
-            let side = f64::from(domain.coarse[axis]);
-            let shifts: &[f64] = if domain.periodic[axis] { &[-1.0, 0.0, 1.0] } else { &[0.0] };
-            let to_image = |shift: &f64| {
-                let x = query.centre[axis] + shift * side;
-                (self.low[axis] - x).max(x - self.high[axis]).max(0.0)
-            };
-            shifts.iter().map(to_image).fold(f64::INFINITY, f64::min)
+/// Whether points of a box may lie within the radius of a query.
+fn meets(bounds: &PointBox, query: &SphereQuery, domain: &Domain) -> bool {
+    // A little more, for rounding.
+    let radius = query.radius * (1.0 + 1e-9);
+    let apart = |axis: usize| {
+        let side = f64::from(domain.coarse[axis]);
+        let shifts: &[f64] = if domain.periodic[axis] { &[-1.0, 0.0, 1.0] } else { &[0.0] };
+        let to_image = |shift: &f64| {
+            let x = query.centre[axis] + shift * side;
+            (bounds.low[axis] - x).max(x - bounds.high[axis]).max(0.0)
         };
-        (0..3).map(apart).map(|apart| apart * apart).sum::<f64>() <= radius * radius
-    }
+        shifts.iter().map(to_image).fold(f64::INFINITY, f64::min)
+    };
+    (0..3).map(apart).map(|apart| apart * apart).sum::<f64>() <= radius * radius
 }
 
 impl SphereRound<'_> {
@@ -286,7 +271,7 @@ impl SphereRound<'_> {
         staying.extend(stay);
         let profiles = self.bring_home(whole, &place)?;
         let of_profile = |(query, points): (&SphereQuery, Vec<ProfilePoint>)| {
-            let Ok(found) = self.found(query, points, &ThreadSlices);
+            let Ok(found) = self.found(query, points, &ThreadLoops);
             found
         };
         let work = queries.par_iter().zip(profiles).with_max_len(1);
@@ -304,8 +289,8 @@ impl SphereRound<'_> {
 
     /// The queries for each rank with points nearby.
     fn to_ranks(&self, queries: &[SphereQuery]) -> Vec<(Rank, Vec<SphereQuery>)> {
-        let nearby = |bounds: &RankBox| -> Vec<SphereQuery> {
-            queries.iter().filter(|query| bounds.meets(query, self.domain)).copied().collect()
+        let nearby = |bounds: &PointBox| -> Vec<SphereQuery> {
+            queries.iter().filter(|query| meets(bounds, query, self.domain)).copied().collect()
         };
         let parts = (0..).map(Rank).zip(self.boxes.iter().map(nearby));
         parts.filter(|(_, queries)| !queries.is_empty()).collect()
@@ -472,9 +457,9 @@ mod tests {
     #[test]
     fn a_query_asks_only_ranks_with_points_nearby() {
         let domain = Domain { coarse: [1; 3], periodic: [true, false, true] };
-        let bounds = RankBox { low: [0.1, 0.1, 0.1], high: [0.3, 0.3, 0.3] };
+        let bounds = PointBox { low: [0.1; 3], high: [0.3; 3] };
         let query = |centre, radius| SphereQuery { halo: 0, centre, radius, core: 0.0 };
-        for (centre, radius, meets) in [
+        for (centre, radius, expected) in [
             ([0.2; 3], 0.01, true),
             ([0.5, 0.2, 0.2], 0.19, false),
             ([0.5, 0.2, 0.2], 0.21, true),
@@ -484,10 +469,9 @@ mod tests {
             ([0.4, 0.4, 0.4], 0.17, false),
             ([0.4, 0.4, 0.4], 0.18, true),
         ] {
-            assert_eq!(bounds.meets(&query(centre, radius), &domain), meets, "{centre:?} {radius}");
+            assert_eq!(meets(&bounds, &query(centre, radius), &domain), expected, "{centre:?} {radius}");
         }
-        let nowhere = RankBox { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
-        assert!(!nowhere.meets(&query([0.5; 3], 0.5), &domain));
+        assert!(!meets(&PointBox::EMPTY, &query([0.5; 3], 0.5), &domain));
     }
 
     /// Matter that no particle carries is missing from the mean density of particles.

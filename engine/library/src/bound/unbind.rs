@@ -7,8 +7,8 @@ use crate::bound::method::UnbindMethod;
 use crate::bound::request::{CentralChoice, SpanRules};
 use crate::bound::rows::HaloClump;
 use crate::bound::spheres::SphereCentre;
-use crate::bound::thread_slices::ThreadSlices;
 use crate::bound::workers::HaloWork;
+use crate::thread_loops::ThreadLoops;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties_of_slices};
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere_of_slices;
@@ -246,7 +246,7 @@ impl HaloTask<'_> {
     /// ```
     fn unbind(&self, scratch: &mut UnbindScratch) -> Result<BoundHaloes, MemberError> {
         let members =
-            HaloMembers::in_blocks(self.member_columns(), self.unbinder.spanning.block, &ThreadSlices)?;
+            HaloMembers::in_blocks(self.member_columns(), self.unbinder.spanning.block, &ThreadLoops)?;
         let parent = self.unbinder.parents(self.clumps);
         let whole = self.unbind_whole(&members, &parent, scratch);
 
@@ -267,7 +267,7 @@ impl HaloTask<'_> {
     /// The place of the clump of each member.
     fn clump_of_members(&self, members: &HaloMembers) -> Vec<u32> {
         let clump_of = |entry: u32| place_of(self.clumps, self.particles[entry as usize].clump);
-        values(&ThreadSlices, members.len(), |i| clump_of(members.entries()[i]))
+        values(&ThreadLoops, members.len(), |i| clump_of(members.entries()[i]))
     }
 
     /// Unbinds each clump. If the heaviest one is not the root of the tree, it also gets the unbound members.
@@ -281,9 +281,9 @@ impl HaloTask<'_> {
         let found = method.unbind(members, tree, self.clumps, gravity, scratch);
         let mut found = found.expect("a tree of its own clumps");
         if let Some(rules) = method.energy_rules().filter(|_| self.unbinder.follows_mass())
-            && let Some(heir) = found.heir(members, tree, &ThreadSlices)
+            && let Some(heir) = found.heir(members, tree, &ThreadLoops)
         {
-            let call = UnbindCall { gravity, rules, slices: &ThreadSlices };
+            let call = UnbindCall { gravity, rules, slices: &ThreadLoops };
             let Ok(()) = found.unbind_heir(members, heir, tree, &call, scratch);
         }
         found
@@ -297,9 +297,9 @@ impl HaloTask<'_> {
         found: &BoundHierarchy,
         to: &mut BoundHaloes,
     ) {
-        let masses = found.masses(members, &ThreadSlices);
+        let masses = found.masses(members, &ThreadLoops);
         let central = self.unbinder.central(tree.parent, &masses);
-        let inclusive = found.inclusive(members, &turned(tree.parent, central), &ThreadSlices);
+        let inclusive = found.inclusive(members, &turned(tree.parent, central), &ThreadLoops);
         let inclusive = inclusive.expect("the same tree");
         for (i, clump) in self.clumps.iter().enumerate() {
             let own = &found.clumps[i];
@@ -327,7 +327,7 @@ impl HaloTask<'_> {
         let all = members.all();
         let peak = self.relative_to_peak(self.clumps[root_of(parent)].peak);
         let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within: false };
-        let call = UnbindCall { gravity: &self.unbinder.gravity, rules, slices: &ThreadSlices };
+        let call = UnbindCall { gravity: &self.unbinder.gravity, rules, slices: &ThreadLoops };
         let Ok(found) = unbind_slices(members, &candidates, &call, scratch);
         Some(found)
     }
@@ -339,7 +339,7 @@ impl HaloTask<'_> {
         let row = match whole {
             Some(whole) => {
                 let row = self.row(members, whole, main, &mut to.halo_values);
-                let Ok(mass) = whole.bound.mass(members, &ThreadSlices);
+                let Ok(mass) = whole.bound.mass(members, &ThreadLoops);
                 BoundClump { n_bound_inclusive: row.n_bound, mass_inclusive: mass + 0.0, ..row }
             }
             None => {
@@ -363,7 +363,7 @@ impl HaloTask<'_> {
         values: &mut Vec<f64>,
     ) -> BoundClump {
         let Ok(properties) =
-            bound_properties_of_slices(members, &found.bound, &self.unbinder.gravity, &ThreadSlices);
+            bound_properties_of_slices(members, &found.bound, &self.unbinder.gravity, &ThreadLoops);
         self.unbinder.append_values(properties.as_ref(), &self.frame(), values);
         let deepest = found.bound.deepest(members).map(|place| found.bound.member[place] as usize);
         let deepest = deepest.map(|member| &self.particles[members.entries()[member] as usize]);
@@ -384,7 +384,7 @@ impl HaloTask<'_> {
     fn shell_centres(&self, members: &HaloMembers) -> Vec<[f64; 3]> {
         let Unbinder { method, shell_centre, .. } = self.unbinder;
         if method.has_shells() && *shell_centre == ShellCentre::ShrinkingSphere {
-            let Ok(centre) = shrinking_sphere_of_slices(members, &ThreadSlices);
+            let Ok(centre) = shrinking_sphere_of_slices(members, &ThreadLoops);
             return vec![centre; self.clumps.len()];
         }
         self.clumps.iter().map(|clump| self.relative_to_peak(method.centre(clump))).collect()
@@ -408,11 +408,8 @@ impl HaloTask<'_> {
                 potential: found.bound.potential[at],
             }
         };
-        let ranked = found.bound.ranked(members, &ThreadSlices);
-        match ranked.len() {
-            0 => {}
-            n => to.append(&mut values(&ThreadSlices, n, |i| bound_particle(ranked[i] as usize))),
-        }
+        let ranked = found.bound.ranked(members, &ThreadLoops);
+        to.append(&mut values(&ThreadLoops, ranked.len(), |i| bound_particle(ranked[i] as usize)));
     }
 
     /// The members, with positions relative to the main peak. Their identifiers are their places among the
@@ -421,13 +418,13 @@ impl HaloTask<'_> {
         let (particles, n) = (self.particles, self.particles.len());
         let n_heated = if self.unbinder.method.is_thermal() { n } else { 0 };
         MemberColumns {
-            position: values(&ThreadSlices, n, |i| self.relative_to_peak(particles[i].position)),
-            velocity: values(&ThreadSlices, n, |i| particles[i].velocity),
-            mass: values(&ThreadSlices, n, |i| particles[i].mass),
-            softening: values(&ThreadSlices, n, |i| particles[i].softening),
-            particle_type: values(&ThreadSlices, n, |i| particles[i].particle_type as u8),
-            internal_energy: values(&ThreadSlices, n_heated, |i| particles[i].internal_energy),
-            id: values(&ThreadSlices, n, |i| i as u64),
+            position: values(&ThreadLoops, n, |i| self.relative_to_peak(particles[i].position)),
+            velocity: values(&ThreadLoops, n, |i| particles[i].velocity),
+            mass: values(&ThreadLoops, n, |i| particles[i].mass),
+            softening: values(&ThreadLoops, n, |i| particles[i].softening),
+            particle_type: values(&ThreadLoops, n, |i| particles[i].particle_type as u8),
+            internal_energy: values(&ThreadLoops, n_heated, |i| particles[i].internal_energy),
+            id: values(&ThreadLoops, n, |i| i as u64),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::bound::candidates::{ClumpParticle, HaloMember};
 use crate::bound::error::BoundError;
 use crate::bound::request::SpanRules;
 use crate::bound::rows::{HaloClump, HaloRows, RowDirectory};
-use crate::chunks::{carve, joined, zeros};
+use crate::chunks::joined;
 use crate::exchange::bundle::{Bundle, SendBuffers, all_records};
 use crate::particles::MemberType;
 use bytemuck::{Pod, Zeroable};
@@ -135,7 +135,7 @@ pub fn to_workers<M: HaloMember>(
             members
         }
         _ => {
-            let parts = parts.into_iter().map(|(to, part)| (to, concat(&part))).collect();
+            let parts = parts.into_iter().map(|(to, part)| (to, joined(part))).collect();
             let received: Vec<Vec<M>> = comm.exchange(parts)?.into_iter().map(|(_, part)| part).collect();
             drop(members);
             let mut members = joined(received);
@@ -177,14 +177,6 @@ fn spanning_haloes<M>(
 fn halo_runs<M: HaloMember>(members: &[M]) -> Vec<OfHalo> {
     let count = |run: &[M]| OfHalo { halo: run[0].halo(), number: run.len() as u64 };
     members.par_chunk_by(|a, b| a.halo() == b.halo()).map(count).collect()
-}
-
-/// Runs of members, one after the other; all threads copy.
-fn concat<M: HaloMember>(runs: &[&[M]]) -> Vec<M> {
-    let mut all: Vec<M> = zeros(runs.iter().map(|run| run.len()).sum());
-    let places = carve(&mut all, runs.iter().map(|run| run.len()));
-    places.into_par_iter().zip(runs).for_each(|(place, run)| place.copy_from_slice(run));
-    all
 }
 
 /// Collective: sends the numbers of members on this rank, and their clumps, to the ranks with the rows of

@@ -16,7 +16,7 @@ pub mod walls;
 use crate::chunks::{carve, chunks};
 use crate::executor::Executor;
 use crate::field::AmrField;
-use crate::pieces::{each_part, particles_of_part};
+use crate::pieces::{begun, each_part};
 use crate::progress::Observer;
 use inselberg_comm::Comm;
 use inselberg_io::{Family, ParticleBlock, ReadError, ReadResult, Snapshot};
@@ -172,13 +172,13 @@ pub(crate) fn read_point_masses(
     let side = snapshot.header().boxlen;
     each_part(snapshot, comm, |part| {
         let mut particles = PointMasses::default();
-        particles_of_part(snapshot, part, |block| {
+        snapshot.particles_of(part.0, part.1, &mut |block| {
             append_particles(&mut particles, block, deposited, side).map_err(|i| {
                 let place = snapshot.place_of(part.0, None);
                 ReadError::bad_particle(place, block.id[i], block.position[i], block.mass[i])
             })
         })?;
-        observer.advance(u64::from(part.1.first == 0));
+        observer.advance(begun(part));
         Ok(particles)
     })
 }

@@ -6,7 +6,7 @@ use crate::density::{deposit, deposit_with_gas, read_particles};
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::field::{AmrField, LevelOcts};
-use crate::pieces::{Part, each_part};
+use crate::pieces::{Part, begun, each_part};
 use crate::progress::Observer;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
@@ -61,7 +61,7 @@ pub fn read_mesh(
 ) -> Result<AmrField, RunError> {
     let read = |part: Part| {
         let levels = read_part(snapshot, part, field, values);
-        observer.advance(u64::from(part.1.first == 0));
+        observer.advance(begun(part));
         levels
     };
     let parts = each_part(snapshot, &Comm::solo(), read)?;
@@ -121,14 +121,14 @@ pub(crate) fn first_bad(
 }
 
 fn merge(parts: Vec<Vec<LevelOcts>>) -> Vec<LevelOcts> {
-    let mut pieces = parts.into_iter();
+    let mut parts = parts.into_iter();
     // A snapshot without pieces has no levels.
-    let mut all = pieces.next().unwrap_or_default();
-    for piece in pieces {
-        if all.len() < piece.len() {
-            all.resize_with(piece.len(), LevelOcts::default);
+    let mut all = parts.next().unwrap_or_default();
+    for part in parts {
+        if all.len() < part.len() {
+            all.resize_with(part.len(), LevelOcts::default);
         }
-        for (into, octs) in all.iter_mut().zip(piece) {
+        for (into, octs) in all.iter_mut().zip(part) {
             append(&mut into.position, &octs.position);
             append(&mut into.split, &octs.split);
             append(&mut into.values, &octs.values);

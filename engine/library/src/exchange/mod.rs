@@ -7,9 +7,12 @@ pub mod bundle;
 pub mod chains;
 pub mod relay;
 
+use crate::chunks::joined;
+use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// Collective: numbers the items of all ranks in the order of (level, Morton key). This rank has `counts[l]`
 /// items of level `l`. Returns the number of its first item of each level, and the count of all items.
@@ -40,6 +43,30 @@ pub(crate) fn rank_of_identity(id: u64, n_ranks: usize) -> Rank {
 pub(crate) fn grouped<A, T>(items: &[A], of: impl Fn(&A) -> (Rank, T)) -> Vec<(Rank, Vec<T>)> {
     let groups = items.chunk_by(|a, b| of(a).0 == of(b).0);
     groups.map(|group| (of(&group[0]).0, group.iter().map(|item| of(item).1).collect())).collect()
+}
+
+/// Items of a piece of work.
+const PIECE: usize = 1 << 14;
+
+/// Records by destination, from items in any order. `of` gives destination and record, and is called once per
+/// item. Records for one rank keep the order of their items. All threads work.
+pub(crate) fn dealt<A: Sync, T: Pod + Send + Sync>(
+    items: &[A],
+    of: impl Fn(&A) -> (Rank, T) + Sync,
+) -> Vec<(Rank, Vec<T>)> {
+    let of_piece = |piece: &[A]| {
+        let mut parts: BTreeMap<Rank, Vec<T>> = BTreeMap::new();
+        for (to, record) in piece.iter().map(&of) {
+            parts.entry(to).or_default().push(record);
+        }
+        parts
+    };
+    let pieces: Vec<BTreeMap<Rank, Vec<T>>> = items.par_chunks(PIECE).map(of_piece).collect();
+    let mut parts: BTreeMap<Rank, Vec<Vec<T>>> = BTreeMap::new();
+    for (to, part) in pieces.into_iter().flatten() {
+        parts.entry(to).or_default().push(part);
+    }
+    parts.into_iter().map(|(to, parts)| (to, joined(parts))).collect()
 }
 
 /// Collective: the sum of the terms of all ranks, none of which exceeds `bound`. It does not depend on which

@@ -1,11 +1,11 @@
 //! Are the rules and the particles valid?
 
 use super::{FofError, LinkingRules, Particles, Role};
-use crate::exchange::rank_of_identity;
+use crate::exchange::{dealt, rank_of_identity};
 use crate::particles::{Bounds, Ids, Masses};
 use crate::partition::rounds;
 use bytemuck::zeroed_vec;
-use inselberg_comm::{Comm, Rank, Reduce};
+use inselberg_comm::{Comm, Reduce};
 use inselberg_kernels::fof::grid::SHORTEST;
 use rayon::prelude::*;
 
@@ -140,9 +140,7 @@ pub fn ids(particles: &Particles, comm: &Comm) -> Result<(), FofError> {
     let mut mine = Vec::new();
     for round in 0..rounds(own.len().div_ceil(CHUNK), comm)? {
         let end = |round: usize| (round * CHUNK).min(own.len());
-        let mut parts: Vec<(Rank, Vec<u64>)> = (0..n_ranks as u32).map(|r| (Rank(r), Vec::new())).collect();
-        let part_of = |id: u64| rank_of_identity(id, comm.n_ranks()).at();
-        own[end(round)..end(round + 1)].iter().for_each(|id| parts[part_of(*id)].1.push(*id));
+        let parts = dealt(&own[end(round)..end(round + 1)], |id| (rank_of_identity(*id, n_ranks), *id));
         comm.exchange(parts)?.into_iter().for_each(|(_, received)| mine.extend(received));
     }
     // The lowest of all ranks, so that the message is the same for any number of them.

@@ -5,7 +5,7 @@ use crate::chunks::append;
 use crate::exchange::chains::RemoteIndex;
 use crate::exchange::grouped;
 use crate::executor::{Executor, ScratchPool};
-use crate::threads::Threads;
+use crate::thread_loops::ThreadLoops;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::graph::{GraphPoints, GroupTree, NearestScratch, NearestSearch, PointBox};
@@ -77,7 +77,7 @@ pub fn find(
         append(&mut particles, &own.particles);
         return Ok(NearParticles { particles, points, origin: Vec::new(), served: Vec::new(), rank });
     }
-    let tree = GroupTree::new(&points, &Threads);
+    let tree = GroupTree::new(&points, &ThreadLoops);
     let queries = queries(own, &points, &tree, k, comm, executor);
     let asked = comm.exchange(grouped(&queries, |(to, query)| (*to, *query)))?;
     let served: Vec<(Rank, Vec<u32>)> =
@@ -98,7 +98,7 @@ pub fn find(
 }
 
 fn points_of(particles: &[GraphParticle], periodic: bool) -> GraphPoints {
-    GraphPoints::new(particles.len(), |i| particles[i].position, periodic, &Threads)
+    GraphPoints::new(particles.len(), |i| particles[i].position, periodic, &ThreadLoops)
 }
 
 /// The boxes whose particles this rank asks others for, by rank.

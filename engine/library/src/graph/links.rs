@@ -108,7 +108,7 @@ pub fn find(
         rho: rho[*i as usize],
         origin: near.origin(*i as usize),
     };
-    let of_run = |run: &NeighbourRun| run.of.iter().map(test).collect();
+    let of_run = |run: &NeighbourRun| run.of.iter().map(test).collect::<Vec<_>>();
     let mut known: Vec<KnownTest> = joined(runs.par_iter().map(of_run).collect());
     let CrossLinks { shared, ghosts, remote } = match comm.n_ranks() {
         1 => CrossLinks::default(),

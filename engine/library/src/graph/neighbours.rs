@@ -6,7 +6,7 @@ use super::{GraphDensity, GraphField};
 use crate::chunks::{carve, chunks, zeros};
 use crate::error::{ParticleGraphError, RunError};
 use crate::executor::{Executor, ScratchPool};
-use crate::threads::Threads;
+use crate::thread_loops::ThreadLoops;
 use inselberg_comm::{Comm, Rank};
 use inselberg_kernels::graph::{GroupTree, NearestScratch, NearestSearch, Neighbour, SplineSum};
 use rayon::prelude::*;
@@ -66,7 +66,7 @@ pub fn find(
     };
     let mut runs = Vec::new();
     if !own.particles.is_empty() {
-        let tree = GroupTree::new(&near.points, &Threads);
+        let tree = GroupTree::new(&near.points, &ThreadLoops);
         let search = NearestSearch { points: &near.points, tree: &tree, k };
         let scratches = ScratchPool::<NearestScratch>::default();
         let of_run =

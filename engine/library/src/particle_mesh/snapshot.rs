@@ -231,14 +231,6 @@ impl Snapshot for ParticleSnapshot {
         Ok(())
     }
 
-    fn particles(
-        &self,
-        piece: usize,
-        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        self.particles_of(piece, Every::ALL, sink)
-    }
-
     /// The rows of a piece are read at once, by the first of its readers.
     fn particles_of(
         &self,

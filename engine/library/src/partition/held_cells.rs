@@ -9,7 +9,7 @@ use crate::density::LeafValues;
 use crate::density::domain;
 use crate::density::read::first_bad;
 use crate::error::RunError;
-use crate::pieces::{Part, each_part};
+use crate::pieces::{Part, begun, each_part};
 use crate::progress::Observer;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::{OctBlock, ReadError, Snapshot};
@@ -112,7 +112,7 @@ pub(super) fn read_cells(
 ) -> Result<HeldCells, RunError> {
     let read = |part: Part| {
         let held = read_part(snapshot, request, part);
-        observer.advance(u64::from(part.1.first == 0));
+        observer.advance(begun(part));
         held
     };
     let held: Vec<HeldCells> = each_part(snapshot, comm, read)?;

@@ -1,10 +1,9 @@
 //! Items to the ranks that own the leaves around them.
 
+use super::deliver;
 use super::local_field::LocalField;
-use crate::exchange::grouped;
 use bytemuck::Pod;
-use inselberg_comm::{Comm, CommError, Rank};
-use rayon::prelude::*;
+use inselberg_comm::{Comm, CommError};
 
 /// Collective: sends every item to the rank that owns the leaf around its position, which is in units of the
 /// level-0 cell. Items outside the box stay.
@@ -12,7 +11,7 @@ use rayon::prelude::*;
 /// # Errors
 /// When another rank fails.
 pub fn to_leaf_owners<T: Pod + Send + Sync>(
-    mut items: Vec<T>,
+    items: Vec<T>,
     position: impl Fn(&T) -> [f64; 3] + Sync,
     part: &LocalField,
     comm: &Comm,
@@ -22,8 +21,5 @@ pub fn to_leaf_owners<T: Pod + Send + Sync>(
     }
     let here = comm.rank();
     let owner = |item: &T| part.owner_of(position(item)).unwrap_or(here);
-    items.par_sort_by_key(owner);
-    let parts: Vec<(Rank, Vec<T>)> = grouped(&items, |item| (owner(item), *item));
-    drop(items);
-    Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, items)| items).collect())
+    deliver(items, |item| (owner(item), *item), comm)
 }

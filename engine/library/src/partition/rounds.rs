@@ -1,5 +1,7 @@
 //! Many records to their owners, in rounds that bound the size of the message buffers.
 
+use crate::chunks::append;
+use crate::exchange::dealt;
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 
@@ -21,9 +23,9 @@ pub(crate) fn rounds(n_chunks: usize, comm: &Comm) -> Result<usize, CommError> {
 ///
 /// # Errors
 /// When another rank fails.
-pub(crate) fn deliver<A, R: Pod>(
+pub(crate) fn deliver<A: Sync, R: Pod + Send + Sync>(
     mut items: Vec<A>,
-    sent: impl Fn(&A) -> (Rank, R),
+    sent: impl Fn(&A) -> (Rank, R) + Sync,
     comm: &Comm,
 ) -> Result<Vec<R>, CommError> {
     if comm.n_ranks() == 1 {
@@ -31,14 +33,11 @@ pub(crate) fn deliver<A, R: Pod>(
     }
     let mut received = Vec::new();
     for _ in 0..rounds(items.len().div_ceil(ROUND), comm)? {
-        let mut parts: Vec<_> = (0..comm.n_ranks() as u32).map(|rank| (Rank(rank), Vec::new())).collect();
         let left = items.len().saturating_sub(ROUND);
-        for item in items.drain(left..) {
-            let (to, record) = sent(&item);
-            parts[to.at()].1.push(record);
-        }
+        let parts = dealt(&items[left..], &sent);
+        items.truncate(left);
         items.shrink_to(2 * left);
-        comm.exchange(parts)?.into_iter().for_each(|(_, records)| received.extend(records));
+        comm.exchange(parts)?.iter().for_each(|(_, records)| append(&mut received, records));
     }
     Ok(received)
 }

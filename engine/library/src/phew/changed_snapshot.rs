@@ -130,14 +130,6 @@ impl Snapshot for ChangedSnapshot<'_> {
         self.inner.beyond_walls(piece, field, &mut sink)
     }
 
-    fn particles(
-        &self,
-        piece: usize,
-        sink: &mut dyn FnMut(&ParticleBlock) -> ReadResult<()>,
-    ) -> ReadResult<()> {
-        self.inner.particles(piece, sink)
-    }
-
     fn particles_of(
         &self,
         piece: usize,

@@ -4,12 +4,12 @@
 
 use crate::error::RunError;
 use crate::graph::{LinkGraph, OwnParticles, below_one};
-use crate::partition::{LocalField, to_leaf_owners};
+use crate::partition::{LocalField, deliver, to_leaf_owners};
 use crate::phew::leaf_patch::leaf_patch;
 use crate::phew::segment::Segmentation;
 use crate::pieces::for_each_particle_block;
 use bytemuck::{Pod, Zeroable};
-use inselberg_comm::{Comm, CommError, Rank};
+use inselberg_comm::{Comm, CommError};
 use inselberg_io::Snapshot;
 use inselberg_kernels::geom::{Domain, cell_side};
 use inselberg_kernels::ids::PeakSlot;
@@ -128,7 +128,7 @@ impl MemberPlaces<'_> {
     /// When another rank fails.
     pub fn to_owners<T: Pod + Send + Sync>(
         &self,
-        mut items: Vec<T>,
+        items: Vec<T>,
         position: impl Fn(&T) -> [f64; 3] + Sync,
         comm: &Comm,
     ) -> Result<Vec<T>, CommError> {
@@ -137,10 +137,7 @@ impl MemberPlaces<'_> {
             Self::Graph(_) if comm.n_ranks() == 1 => Ok(items),
             Self::Graph(graph) => {
                 let owner = |item: &T| graph.own.owner_of(position(item).map(below_one));
-                items.par_sort_by_key(owner);
-                let parts: Vec<(Rank, Vec<T>)> =
-                    crate::exchange::grouped(&items, |item| (owner(item), *item));
-                Ok(comm.exchange(parts)?.into_iter().flat_map(|(_, items)| items).collect())
+                deliver(items, |item| (owner(item), *item), comm)
             }
         }
     }

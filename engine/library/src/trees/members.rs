@@ -4,7 +4,7 @@
 //! ranks before the next one is read, so a rank holds its sorted entries and one batch. Entries are sorted in
 //! place.
 
-use crate::exchange::rank_of_identity;
+use crate::exchange::{dealt, rank_of_identity};
 use crate::particles::MemberType;
 use crate::progress::Observer;
 use crate::trees::error::TreeError;
@@ -51,6 +51,11 @@ pub fn sort_by_id(entries: &mut [MemberEntry]) {
         let entries = bytemuck::cast_slice_mut::<MemberEntry, ById>(entries);
         entries.radix_sort_builder().with_low_mem_tuner().sort();
     }
+}
+
+/// Entries for the ranks of their identities.
+pub fn to_identities(entries: &[MemberEntry], n_ranks: usize) -> Vec<(Rank, Vec<MemberEntry>)> {
+    dealt(entries, |entry| (rank_of_identity(entry.id, n_ranks), *entry))
 }
 
 /// The tracers of an object: how many there are, and the most bound one.
@@ -107,7 +112,7 @@ pub fn sorted_members(
         match comm.n_ranks() {
             1 => append(&mut members.entries, &found),
             n_ranks => {
-                let received = comm.exchange(by_rank(found, n_ranks))?;
+                let received = comm.exchange(to_identities(&found, n_ranks))?;
                 received.iter().for_each(|(_, found)| append(&mut members.entries, found));
             }
         }
@@ -191,16 +196,6 @@ fn blocks(spans: &[MemberSpan]) -> Vec<Range<u64>> {
     let end = last.first + u64::from(last.n);
     let block = |number: u64| (number * BLOCK).max(first.first)..((number + 1) * BLOCK).min(end);
     (first.first / BLOCK..end.div_ceil(BLOCK)).map(block).collect()
-}
-
-/// Entries for each rank.
-fn by_rank(entries: Vec<MemberEntry>, n_ranks: usize) -> Vec<(Rank, Vec<MemberEntry>)> {
-    let mut parts: Vec<(Rank, Vec<MemberEntry>)> =
-        (0..n_ranks).map(|rank| (Rank(rank as u32), Vec::new())).collect();
-    for entry in entries {
-        parts[rank_of_identity(entry.id, n_ranks).at()].1.push(entry);
-    }
-    parts
 }
 
 /// Entries of consecutive rows, and the tracers of each object, counted from the first of these rows on.

@@ -1,7 +1,6 @@
 //! Members of two outputs side by side: which pairs of objects share tracers, and where single tracers are.
 
-use crate::exchange::rank_of_identity;
-use crate::trees::members::sort_by_id;
+use crate::trees::members::{sort_by_id, to_identities};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::trees::history::Sighting;
@@ -142,13 +141,9 @@ impl SeenRecord {
 /// # Errors
 /// When a rank fails.
 pub fn sent(tracers: &[(TracerKey, u32)], comm: &Comm) -> Result<Vec<MemberEntry>, CommError> {
-    let n_ranks = comm.n_ranks();
     let entry = |(key, slot): &(TracerKey, u32)| MemberEntry::new(*key, *slot, Some(0));
-    let mut parts: Vec<(Rank, Vec<MemberEntry>)> =
-        (0..n_ranks).map(|rank| (Rank(rank as u32), Vec::new())).collect();
-    for entry in tracers.iter().map(entry) {
-        parts[rank_of_identity(entry.id, n_ranks).at()].1.push(entry);
-    }
+    let entries: Vec<MemberEntry> = tracers.iter().map(entry).collect();
+    let parts = to_identities(&entries, comm.n_ranks());
     let mut entries: Vec<_> = comm.exchange(parts)?.into_iter().flat_map(|(_, entries)| entries).collect();
     sort_by_id(&mut entries);
     Ok(entries)

@@ -4,9 +4,9 @@
 use super::members::{SlicedHalo, SlicedMember, columns};
 use super::{ClumpPiece, SpanningClumps, SpanningRow};
 use crate::bound::rank_slices::RankSlices;
-use crate::bound::thread_slices::ThreadSlices;
 use crate::bound::unbind::BoundParticle;
 use crate::bound::workers::even_workers;
+use crate::thread_loops::ThreadLoops;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::CommError;
 use inselberg_kernels::bound::slices::{SlicePart, Slices};
@@ -108,10 +108,10 @@ impl SpanningClumps<'_> {
         let listed: Vec<ClumpMember> =
             (0..).zip(list).map(|(i, (_, sent))| sent.listed.renumbered(i)).collect();
         let Ok(UnboundClump { found, handed }) =
-            self.unbind_clump(clump, &members, &listed, &ThreadSlices, scratch);
+            self.unbind_clump(clump, &members, &listed, &ThreadLoops, scratch);
         let Ok(properties) =
-            bound_properties_of_slices(&members, &found.bound, &self.unbinder.gravity, &ThreadSlices);
-        let Ok(mass) = found.bound.mass(&members, &ThreadSlices);
+            bound_properties_of_slices(&members, &found.bound, &self.unbinder.gravity, &ThreadLoops);
+        let Ok(mass) = found.bound.mass(&members, &ThreadLoops);
         let particle = |place: &u32| {
             let at = *place as usize;
             let member = &list[found.bound.member[at] as usize].1.member;
@@ -124,7 +124,7 @@ impl SpanningClumps<'_> {
             }
         };
         let particles: Vec<BoundParticle> =
-            found.bound.ranked(&members, &ThreadSlices).iter().map(particle).collect();
+            found.bound.ranked(&members, &ThreadLoops).iter().map(particle).collect();
         let deepest = found.bound.deepest(&members).map(|place| {
             let member = &list[found.bound.member[place] as usize].1.member;
             (member.id, member.particle_type as u8)

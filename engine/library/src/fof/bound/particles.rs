@@ -3,7 +3,7 @@
 use super::SearchedInput;
 use super::space;
 use crate::bound::{CandidateParticles, ClumpParticle, PointMass};
-use crate::chunks::{append, found};
+use crate::chunks::{append, filter_map};
 use crate::fof::run_error::FofRunError;
 use crate::fof::types::GroupIds;
 use crate::particles::check::{self, FINITE, MASSES};
@@ -146,7 +146,7 @@ impl ParticleRows<'_> {
                 particle_type: kind.into(),
             })
         };
-        found(self.columns.position.len(), particle)
+        filter_map(self.columns.position.len(), particle)
     }
 
     /// All that have a mass of their own, in code units. Tracers have a number beyond all kinds; clouds of
@@ -160,6 +160,6 @@ impl ParticleRows<'_> {
                 particle_type: self.kind(i).into(),
             })
         };
-        found(self.columns.position.len(), point)
+        filter_map(self.columns.position.len(), point)
     }
 }

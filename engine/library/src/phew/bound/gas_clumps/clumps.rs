@@ -1,8 +1,9 @@
 //! The gas of the clumps of one halo whose cells are here, one task per clump.
 
-use crate::bound::{HaloClump, HaloFrame, ThreadSlices};
+use crate::bound::{HaloClump, HaloFrame};
 use crate::phew::bound::gas::ClumpCell;
 use crate::phew::bound::gas_clumps::rows::GasOfClump;
+use crate::thread_loops::ThreadLoops;
 use inselberg_kernels::bound::MemberError;
 use inselberg_kernels::gas::{
     GasCell, GasMembers, GasProperties, GasRules, GasScratch, ListedCells, NestedLists,
@@ -37,7 +38,7 @@ impl GasMeasure {
     pub fn halo(&self, clumps: &[HaloClump], cells: &[ClumpCell]) -> Result<Vec<GasOfClump>, MemberError> {
         let of = GasClumps::of_halo(clumps, &self.space);
         let relative: Vec<GasCell> = cells.iter().map(|cell| of.relative(cell)).collect();
-        let members = GasMembers::in_blocks(&relative, self.block, &ThreadSlices)?;
+        let members = GasMembers::in_blocks(&relative, self.block, &ThreadLoops)?;
         drop(relative);
         let clump_of: Vec<u32> =
             members.entries().iter().map(|entry| of.place(cells[*entry as usize].clump)).collect();
@@ -65,7 +66,7 @@ impl<'a> GasClumps<'a> {
         let lists = NestedLists::new(members, clump_of, &self.parent).expect("a tree of its own clumps");
         let measure = |scratch: &mut GasScratch, clump: usize| {
             let mut of = |list: &[u32]| {
-                let cells = ListedCells { members, list, slices: &ThreadSlices };
+                let cells = ListedCells { members, list, slices: &ThreadLoops };
                 let Ok(found) = gas_properties_of_slices(&cells, rules, scratch);
                 found
             };

@@ -6,12 +6,12 @@ use std::cmp::Ordering;
 
 /// Loops run on the threads of the rayon pool of the caller. Loops of several callers mix.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Threads;
+pub struct ThreadLoops;
 
 /// Fewer values are not worth a task.
 const LEAST: usize = 1 << 12;
 
-impl Loops for Threads {
+impl Loops for ThreadLoops {
     fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
         match n {
             0 | 1 => (0..n).map(each).collect(),
@@ -33,24 +33,3 @@ impl Loops for Threads {
         list.par_sort_unstable_by(order);
     }
 }
-
-/// Implements [`Loops`] by [`Threads`].
-macro_rules! loops_by_threads {
-    ($name:ty) => {
-        impl inselberg_kernels::loops::Loops for $name {
-            fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
-                $crate::threads::Threads.each(n, each)
-            }
-
-            fn fill<T: Send>(&self, column: &mut Vec<T>, n: usize, value: impl Fn(usize) -> T + Sync) {
-                $crate::threads::Threads.fill(column, n, value);
-            }
-
-            fn sort<T: Send>(&self, list: &mut [T], order: impl Fn(&T, &T) -> std::cmp::Ordering + Sync) {
-                $crate::threads::Threads.sort(list, order);
-            }
-        }
-    };
-}
-
-pub(crate) use loops_by_threads;
