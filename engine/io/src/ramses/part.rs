@@ -134,8 +134,8 @@ impl<'a> ParticleFile<'a> {
         Ok(Some(counts))
     }
 
-    /// Streams a selection of the blocks of particles in file order; others are not read. Without a descriptor, `birth` is the column with the birth time
-    /// behind the levels.
+    /// Streams a selection of the blocks of particles in file order; others are not read. Without a descriptor,
+    /// `birth` is the column with the birth time behind the levels.
     ///
     /// # Errors
     /// A record is broken. The error of `sink` ends the stream.

@@ -296,8 +296,8 @@ impl SphereRound<'_> {
         parts.filter(|(_, queries)| !queries.is_empty()).collect()
     }
 
-    /// Collective: the queries of all ranks with so many points that these stay in slices, the same list on
-    /// each rank. One exchange and one gathering.
+    /// Collective: the queries of all ranks whose points are too many for one rank and stay in slices, the same
+    /// list on each rank. One exchange and one gathering.
     fn sliced(
         &self,
         queries: &[SphereQuery],

@@ -35,6 +35,7 @@ pub fn all_that_decide(
     }
     let rho = &peaks.rho;
     let of_flat = |tie: &FlatTie| (rho[tie[0].at()], *tie);
+    let order_of_flat = |a: &FlatTie, b: &FlatTie| of_flat(b).0.total_cmp(&of_flat(a).0).then(a.cmp(b));
     let finder = PlateauFinder::new(rho, shared);
     edges.par_iter().for_each(|edge| finder.note(edge.saddle, edge.peaks));
     edges.par_iter().for_each(|edge| finder.meet(edge.saddle, edge.peaks));
@@ -44,12 +45,11 @@ pub fn all_that_decide(
     });
     let by = Deciding { plateaus: finder.groups(), edges: &edges };
     let kept = left.into_par_iter().map(|(ties, flat)| {
-        let order = |a: &FlatTie, b: &FlatTie| rho[b[0].at()].total_cmp(&rho[a[0].at()]).then(a.cmp(b));
-        (by.among(ties, ends, ContactEdge::order), by.among(flat, of_flat, order))
+        (by.among(ties, ends, ContactEdge::order), by.among(flat, of_flat, order_of_flat))
     });
     let (ties, flat): (Vec<_>, Vec<_>) = kept.unzip();
     let mut flat = flat.concat();
-    flat.par_sort_unstable_by(|a, b| of_flat(b).0.total_cmp(&of_flat(a).0).then(a.cmp(b)));
+    flat.par_sort_unstable_by(order_of_flat);
     let mut ties = ties.concat();
     ties.par_sort_unstable_by(ContactEdge::order);
     edges.extend(ties);

@@ -132,8 +132,8 @@ fn shared_saddles(received: &[(Rank, Vec<SaddleRecord>)]) -> Vec<u64> {
     equal.map(|equal| equal[0].0).collect()
 }
 
-/// Collective: the ties beside the tree of all ranks that can decide anything, on the holder; none elsewhere. `grown` are the own
-/// peaks.
+/// Collective: the ties beside the tree of all ranks that can decide anything, on the holder; none elsewhere.
+/// `grown` are the own peaks.
 ///
 /// # Errors
 /// When another rank fails.
