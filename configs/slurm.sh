@@ -15,6 +15,7 @@ shift 2
 
 # Since version 22.05 srun no longer takes the cores of a task from the job.
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
+# Each task has cores of its own, so its threads are pinned to them (--pin auto).
 # block:block puts a rank on neighbouring cores. If ranks do not find each other, name the interface of your MPI library, also
 # in the environment of sbatch: SLURM_MPI_TYPE=pmix (Open MPI) or SLURM_MPI_TYPE=pmi2 (MPICH).
 srun --distribution=block:block --cpu-bind=cores \

@@ -2,6 +2,7 @@
 //! refused before the work.
 
 use crate::common::room::{Room, done};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// The program with an address space of this number of MiB.
@@ -51,7 +52,10 @@ fn refusals(room: &Room, args: &[&str], result: &str, mib: impl Iterator<Item = 
         let said = stderr(&out);
         if out.status.success() {
             n_done += 1;
-            std::fs::remove_file(result).expect("a result");
+            assert!(Path::new(result).is_file(), "{mib} MiB, {args:?}: no result");
+            for name in room.names().into_iter().filter(|name| !before.contains(name)) {
+                std::fs::remove_file(room.path(&name)).expect("a result");
+            }
             continue;
         }
         assert_eq!(room.names(), before, "{mib} MiB, {args:?} left something: {said}");

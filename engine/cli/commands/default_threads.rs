@@ -1,9 +1,14 @@
-//! The default number of threads of a process.
+//! The default and the greatest number of threads of a process.
 
 use crate::topology::n_allowed;
 
 /// The variable with Slurm's number of processors per task.
 const VARIABLE: &str = "SLURM_CPUS_PER_TASK";
+
+/// More threads than this per processor only search for work, at a cost that grows with their square.
+const PER_PROCESSOR: usize = 4;
+/// This number of threads may start on any machine.
+const ALWAYS: usize = 16;
 
 /// The number of threads of a process without `--threads`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +47,11 @@ impl DefaultThreads {
         };
         format!("default --threads of this process: {} ({reason})", self.n())
     }
+}
+
+/// The greatest useful number of threads on `n` processors.
+pub fn most_useful(n: usize) -> usize {
+    (PER_PROCESSOR * n).max(ALWAYS)
 }
 
 #[cfg(test)]

@@ -7,8 +7,12 @@ use super::log;
 use super::ranks::{RankHandles, RankRequest};
 use super::results::{ResultFile, ResultKind};
 use super::seating::{self, Seating};
+use super::survey::PlacementSurvey;
 use crate::config::{Common, Launch};
-use crate::report::{ProgressBars, RankReport, Recorder, StageEvent, StageTime, peak_memory};
+use crate::report::{
+    NodeLoad, ProgressBars, RankReport, Recorder, StageEvent, StageTime, node_loads, node_memory,
+    peak_memory, workers_json, workers_text,
+};
 use inselberg_comm::agree::AgreeError;
 use inselberg_comm::{Comm, Rank, Reduce, Settings};
 use inselberg_io::particles::ParticleHeader;
@@ -16,6 +20,7 @@ use inselberg_io::staging::Staged;
 use inselberg_io::{Cosmology, InputFacts};
 use inselberg_tasks::ThreadPool;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -78,6 +83,11 @@ impl Driver {
     /// Starts the threads of `rank`, of which the calling thread is the first; see [`Seating::start`].
     pub fn start(&self, rank: Rank) -> Result<(rayon::ThreadPool, ThreadPool), CommandError> {
         self.seating.start(rank)
+    }
+
+    /// The places of all ranks, if they are known.
+    pub fn survey(&self) -> Option<&PlacementSurvey> {
+        self.seating.survey()
     }
 
     /// Threads of all ranks of this process.
@@ -199,8 +209,8 @@ impl ProcessSetup<'_> {
 }
 
 /// The recorder of a rank: the first one shows progress bars on a terminal, unless it prints every stage, and
-/// writes the log.
-pub fn recorder(common: Common, comm: &Comm) -> Recorder {
+/// writes the log. With `--diagnostics` it measures the memory of each stage.
+pub fn recorder(common: Common, launch: &Launch, comm: &Comm) -> Recorder {
     let is_first = comm.rank() == Rank(0);
     let is_terminal = std::io::stderr().is_terminal();
     let bars = is_first && !common.quiet && !common.verbose && !common.json && is_terminal;
@@ -208,6 +218,7 @@ pub fn recorder(common: Common, comm: &Comm) -> Recorder {
     Recorder::new(bars.then_some(ProgressBars { n_ranks: comm.n_ranks() }))
         .with_listener((is_first && log::is_open()).then_some(listener))
         .with_pulse(comm.pulse())
+        .measure_memory(launch.diagnostics)
 }
 
 /// Ends this rank with an error that all ranks agreed on: only the rank where it happened reports it.
@@ -223,31 +234,50 @@ pub fn agreed_error<E: Into<CommandError>>(error: AgreeError<E>) -> CommandError
 pub struct RunCosts {
     /// Times of the stages, over all ranks if these are reported.
     pub stages: Vec<StageTime>,
-    /// The report of the ranks.
+    /// The report of the ranks, if there are several or `--diagnostics`.
     pub ranks: Option<RankReport>,
     /// Bytes of the process with the highest peak; `None` if the system does not report it.
     pub peak_memory: Option<u64>,
+    /// The workers and the memory of this process by NUMA node, with `--diagnostics`.
+    nodes: Option<BTreeMap<u32, NodeLoad>>,
 }
 
 impl RunCosts {
-    /// Collective. `balance` is for the report of the ranks, which is made if `with_ranks`.
+    /// Collective. `balance` is for the report of the ranks.
     pub fn new(
-        stages: Vec<StageTime>,
+        recorder: &Recorder,
+        pool: &ThreadPool,
         balance: Option<inselberg::phew::balance::Balance>,
-        with_ranks: bool,
+        launch: &Launch,
         comm: &Comm,
     ) -> Result<Self, CommandError> {
-        let ranks = match with_ranks {
+        let stages = recorder.times();
+        let ranks = match comm.n_ranks() > 1 || launch.diagnostics {
             true => Some(RankReport::new(comm, &stages, balance).map_err(CommandError::ranks)?),
             false => None,
         };
         // 0 where the system does not report it.
         let memory = comm.all_reduce_counts(&[peak_memory().unwrap_or(0)], Reduce::Max);
+        let nodes = || node_loads(&recorder.graphs(), &pool.seats(), &node_memory());
         Ok(Self {
             stages: ranks.as_ref().map_or(stages.clone(), |ranks| ranks.whole(&stages)),
             peak_memory: memory.map_err(CommandError::ranks)?.first().copied().filter(|bytes| *bytes > 0),
+            nodes: launch.diagnostics.then(nodes),
             ranks,
         })
+    }
+
+    /// The tables of ranks and workers as text; empty without them.
+    pub fn tables_text(&self) -> String {
+        let ranks = self.ranks.as_ref().map(RankReport::text);
+        let nodes = self.nodes.as_ref().map(workers_text);
+        ranks.into_iter().chain(nodes).map(|table| format!("\n{table}")).collect()
+    }
+
+    /// Adds the tables to a summary.
+    pub fn add_tables(&self, summary: &mut Value) {
+        summary["ranks"] = self.ranks.as_ref().map_or(Value::Null, RankReport::json);
+        summary["workers"] = self.nodes.as_ref().map_or(Value::Null, workers_json);
     }
 }
 

@@ -9,11 +9,9 @@ use super::estimate::Estimate;
 use super::fault::{CommandError, tell};
 use super::memory::{self, Bytes};
 use super::ranks::RankHandles;
-use super::survey::PlacementSurvey;
 use super::{out, seating};
 use crate::config::{Common, Series};
 use crate::report::{places_json, places_text};
-use crate::topology::{Hardware, Pin};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -32,7 +30,7 @@ pub fn show<J: SnapshotJob>(
     ranks: &RankHandles,
     driver: &Driver,
 ) -> Result<(), CommandError> {
-    let launch = launch_of(&series.jobs[0], common, ranks, driver)?;
+    let launch = launch_of(&series.jobs[0], ranks, driver);
     let (mut text, mut entries, mut failed) = (launch.text, Vec::new(), Vec::new());
     for job in &series.jobs {
         let prospect = match prospect(series, job, ranks, driver) {
@@ -95,13 +93,7 @@ struct LaunchText {
     json: Value,
 }
 
-/// Collective over processes.
-fn launch_of<J: SnapshotJob>(
-    job: &J,
-    common: Common,
-    ranks: &RankHandles,
-    driver: &Driver,
-) -> Result<LaunchText, CommandError> {
+fn launch_of<J: SnapshotJob>(job: &J, ranks: &RankHandles, driver: &Driver) -> LaunchText {
     let launch = job.launch();
     let n_ranks = ranks.n_here() * ranks.process().1;
     let n_threads = driver.n_workers(ranks) / ranks.n_here();
@@ -113,15 +105,12 @@ fn launch_of<J: SnapshotJob>(
     let mut text = format!("dry run: nothing is computed or written\n\n{:<18}{n_ranks} ({how})\n", "ranks");
     let _ = writeln!(text, "{:<18}{n_threads} per rank, --pin {}", "threads", launch.pin);
     let mut json = json!({ "n_ranks": n_ranks, "n_threads": n_threads, "pin": launch.pin, "ranks": null });
-    // With --pin the driver has found the hardware readable on all hosts.
-    if launch.pin != Pin::None {
-        let hardware = ranks.prepare(|_| Ok(Hardware::read()?))?;
-        let survey = PlacementSurvey::new(ranks, &hardware, launch.pin, common)?;
+    if let Some(survey) = driver.survey() {
         let _ = write!(text, "\n{}", places_text(&survey.ranks));
         json["ranks"] = places_json(&survey.ranks);
     }
     text.push('\n');
-    Ok(LaunchText { text, json })
+    LaunchText { text, json }
 }
 
 /// Every result, each with the name of its option.

@@ -48,8 +48,7 @@ pub fn summary(
     let assumed = AssumedUnits::new(Some(about)).with_cosmology(about.cosmology.as_ref().filter(|_| is_used));
     let counts = group_counts(groups.attributes());
     let shown = [("groups", "groups"), ("in groups", "particles in groups")];
-    let diagnostics = job.launch.diagnostics;
-    let summary = ParticleSummary::new(counts, &shown, groups.warnings(), assumed, diagnostics, run)?;
+    let summary = ParticleSummary::new(counts, &shown, groups.warnings(), assumed, &job.launch, run)?;
     Ok(summary.with_linking_length(groups.linking_length()))
 }
 

@@ -4,7 +4,8 @@ use super::driver::{AssumedUnits, RunCosts, RunSummary, notes_text};
 use super::fault::CommandError;
 use super::grouped::grouped;
 use super::search::SearchRun;
-use crate::report::{Count, RankReport, table_json, table_text};
+use crate::config::Launch;
+use crate::report::{Count, table_json, table_text};
 use serde_json::{Value, json};
 
 /// What a search says of itself.
@@ -32,11 +33,11 @@ impl ParticleSummary {
         shown: &[(&'static str, &'static str)],
         notes: Vec<String>,
         assumed: AssumedUnits,
-        diagnostics: bool,
+        launch: &Launch,
         run: &SearchRun<'_>,
     ) -> Result<Self, CommandError> {
         Ok(Self {
-            costs: RunCosts::new(run.recorder.stages(), None, diagnostics, run.comm)?,
+            costs: RunCosts::new(run.recorder, run.pool, None, launch, run.comm)?,
             counts,
             warnings: notes.iter().cloned().chain(assumed.sentence()).collect(),
             shown: shown.to_vec(),
@@ -71,24 +72,26 @@ impl RunSummary for ParticleSummary {
     }
 
     fn text(&self) -> String {
-        let RunCosts { stages, ranks, peak_memory } = &self.costs;
-        let table = table_text(&self.counts, "particles", stages, *peak_memory);
-        let ranks = ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
+        let table = table_text(&self.counts, "particles", &self.costs.stages, self.costs.peak_memory);
         let line = |length| format!("{:<18}{:>15}\n", "linking length", length_text(length));
         let length = self.linking_length.map_or(String::new(), line);
-        format!("{}{}{length}{table}{ranks}", notes_text(&self.notes), self.assumed.text())
+        format!(
+            "{}{}{length}{table}{}",
+            notes_text(&self.notes),
+            self.assumed.text(),
+            self.costs.tables_text()
+        )
     }
 
     fn json(&self) -> Value {
-        let RunCosts { stages, ranks, peak_memory } = &self.costs;
-        let mut summary = table_json(&self.counts, "particles", stages, *peak_memory);
+        let mut summary = table_json(&self.counts, "particles", &self.costs.stages, self.costs.peak_memory);
         if let Some(length) = self.linking_length {
             summary["linking_length"] = json!(length);
         }
         summary["assumed_units"] = self.assumed.json();
         summary["notes"] = json!(self.notes);
         summary["n_ranks"] = json!(self.n_ranks);
-        summary["ranks"] = ranks.as_ref().map_or(Value::Null, RankReport::json);
+        self.costs.add_tables(&mut summary);
         summary
     }
 }

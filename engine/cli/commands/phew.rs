@@ -14,7 +14,6 @@ use super::{interrupt, memory, out, phew_run, preflight, results, viewers};
 #[cfg(feature = "plot")]
 use crate::config::ShownResults;
 use crate::config::{Common, Launch, PhewJob, RecutJob};
-use crate::report::node_loads;
 use inselberg::stage::Stage;
 use inselberg::{Clumps, Engine, Error, is_void_catalogue, recut_voids};
 use inselberg_comm::Comm;
@@ -123,8 +122,7 @@ impl Search for PhewJob {
         clumps: &Clumps,
         run: &SearchRun<'_>,
     ) -> Result<PhewSummary, CommandError> {
-        let nodes = self.launch.diagnostics.then(|| node_loads(&run.recorder.graphs(), run.pool.seats()));
-        PhewSummary::new(self, input, clumps, run.recorder, nodes, run.comm)
+        PhewSummary::new(self, input, clumps, run)
     }
 
     fn stage_others(

@@ -7,10 +7,10 @@ use super::grouped::grouped;
 use super::missing_threshold;
 #[cfg(feature = "plot")]
 use super::pictures;
+use super::search::SearchRun;
 use crate::config::{FromParticles, PhewJob};
 use crate::report::{
-    CatalogueTotals, DisplayUnit, DisplayUnits, NodeLoad, RankReport, Recorder, UnitChoice, summary_json,
-    summary_text, trace, workers_json, workers_text,
+    CatalogueTotals, DisplayUnit, DisplayUnits, Recorder, UnitChoice, summary_json, summary_text, trace,
 };
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use inselberg::particles::BoxError;
@@ -32,7 +32,6 @@ use inselberg_io::staging::mark::MARK;
 use inselberg_io::staging::{Staged, stage_file};
 use inselberg_io::{Cosmology, FieldDefaults, FieldInfo, InputFacts, ReadResult, Snapshot};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The input of PHEW.
@@ -288,7 +287,6 @@ pub struct PhewSummary {
     densest: f64,
     selected: SelectedParticles,
     sky: Option<String>,
-    nodes: Option<BTreeMap<u32, NodeLoad>>,
     /// Clumps that merge at each level of substructure, from level 1.
     merges_per_level: Vec<u64>,
     /// Notes: contradictions in the cosmology of the input, other notes about it, and thresholds far from all
@@ -298,17 +296,14 @@ pub struct PhewSummary {
 }
 
 impl PhewSummary {
-    /// Collective: over all ranks. Ranks are reported if there are several, or with `--diagnostics`. The
-    /// workers of this rank, `nodes`, are reported with `--diagnostics`.
+    /// Collective: over all ranks.
     pub fn new(
         job: &PhewJob,
         input: &PhewInput,
         clumps: &Clumps,
-        recorder: &Recorder,
-        nodes: Option<BTreeMap<u32, NodeLoad>>,
-        comm: &Comm,
+        run: &SearchRun<'_>,
     ) -> Result<Self, CommandError> {
-        let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
+        let SearchRun { comm, pool, recorder } = *run;
         let cosmology = input.snapshot().header().cosmology.as_ref();
         let is_used = clumps.attributes().iter().any(|(name, _)| name == "unbind_potential");
         let assumed = AssumedUnits::new(input.about()).with_cosmology(cosmology.filter(|_| is_used));
@@ -321,7 +316,7 @@ impl PhewSummary {
         let totals = CatalogueTotals::from_attributes(clumps.attributes());
         Ok(Self {
             // First, so that the report does not count other exchanges of the summary.
-            costs: RunCosts::new(recorder.stages(), Some(clumps.balance()), with_ranks, comm)?,
+            costs: RunCosts::new(recorder, pool, Some(clumps.balance()), &job.launch, comm)?,
             merges_per_level: merges_per_level(clumps, totals.levels, comm)?,
             // The mesh of particles knows one density, which may be named all the same.
             field: ChosenField { is_auto: job.field == FieldChoice::Auto, ..field },
@@ -334,7 +329,6 @@ impl PhewSummary {
             densest: clumps.densest(),
             selected: SelectedParticles::new(clumps),
             sky: image::sky_of(clumps.attributes()).map(str::to_string),
-            nodes,
         })
     }
 }
@@ -362,12 +356,7 @@ impl RunSummary for PhewSummary {
             self.assumed.text()
         );
         text = format!("{}{text}", notes_text(&self.notes));
-        if let Some(ranks) = &self.costs.ranks {
-            text = format!("{text}\n{}", ranks.text());
-        }
-        if let Some(nodes) = &self.nodes {
-            text = format!("{text}\n{}", workers_text(nodes));
-        }
+        text += &self.costs.tables_text();
         if self.totals.test_cells != Some(0) {
             return text;
         }
@@ -386,8 +375,7 @@ impl RunSummary for PhewSummary {
         summary["merges_per_level"] = serde_json::json!(self.merges_per_level);
         summary["sky"] = serde_json::json!(self.sky);
         summary["selected_particles"] = self.selected.json();
-        summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, RankReport::json);
-        summary["workers"] = self.nodes.as_ref().map_or(serde_json::Value::Null, workers_json);
+        self.costs.add_tables(&mut summary);
         summary
     }
 }

@@ -106,7 +106,7 @@ pub fn on_rank<S: Search>(
     pool: &ThreadPool,
     comm: &Comm,
 ) -> Result<(), CommandError> {
-    let recorder = Arc::new(recorder(task.common, comm).keep_dot(job.keeps_task_graphs()));
+    let recorder = Arc::new(recorder(task.common, job.launch(), comm).keep_dot(job.keeps_task_graphs()));
     let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
     let run = SearchRun { comm, pool, recorder: &recorder };
     let failed = |error| CommandError::of_call(path_of(job), &error);

@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn topology(job: TopologyJob, common: Common, world: Comm) -> Result<(), CommandError> {
     let ranks = RankRequest { patience: Some(PATIENCE), ..RankRequest::plain(job.ranks) }.start(world)?;
     let read = ranks.prepare(|_| match Hardware::read() {
-        Err(TopologyError::NotBuilt) if job.pin == Pin::None => Ok(None),
-        Err(error) if job.pin == Pin::None => Err(error.into()),
-        Err(error) => Err(unpinnable(job.pin, &error)),
+        Err(error) if matches!(job.pin, Pin::Cores | Pin::Numa) => Err(unpinnable(job.pin, &error)),
+        Err(TopologyError::NotBuilt) => Ok(None),
+        Err(error) => Err(error.into()),
         Ok(hardware) => Ok(Some(hardware)),
     })?;
     match read {

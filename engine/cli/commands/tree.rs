@@ -32,8 +32,8 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
     ranks.run(|comm| {
         comm.before_end(interrupt::wipe);
         let (_threads, pool) = driver.start(comm.rank())?;
-        let recorder = Arc::new(recorder(common, comm));
-        let mut engine = Engine::of_program(comm.clone(), pool, recorder.clone());
+        let recorder = Arc::new(recorder(common, &job.launch, comm));
+        let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
         let failed = |error| CommandError::of_call(&inputs[0], &error);
         let mut tree = engine.trees(&job.params).map_err(failed)?;
         let order = tree.add_files(&inputs).map_err(failed)?;
@@ -41,8 +41,7 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
         let staged = job.output.as_ref().map(|path| tree.stage(path, &[]).map_err(failed));
         let mut staged = staged.transpose()?.unwrap_or_default();
         drop(writing);
-        let with_ranks = comm.n_ranks() > 1 || job.launch.diagnostics;
-        let costs = RunCosts::new(recorder.stages(), None, with_ranks, comm)?;
+        let costs = RunCosts::new(&recorder, &pool, None, &job.launch, comm)?;
         if comm.rank() != Rank(0) {
             return Ok(());
         }
@@ -132,9 +131,8 @@ impl TreeSummary<'_> {
 
     fn text(&self) -> String {
         let table = table_text(&self.counts(), "members", &self.costs.stages, self.costs.peak_memory);
-        let ranks = self.costs.ranks.as_ref().map_or(String::new(), |ranks| format!("\n{}", ranks.text()));
         let sorted = self.order_note().map_or(String::new(), |note| format!("note: {note}\n\n"));
-        format!("{sorted}{table}{ranks}")
+        format!("{sorted}{table}{}", self.costs.tables_text())
     }
 
     fn json(&self) -> serde_json::Value {
@@ -143,7 +141,7 @@ impl TreeSummary<'_> {
             self.order.places.iter().map(|i| self.inputs[*i].display().to_string()).collect();
         summary["catalogues"] = inputs.into();
         summary["sorted_by"] = json!(self.order.sorted_by);
-        summary["ranks"] = self.costs.ranks.as_ref().map_or(serde_json::Value::Null, |ranks| ranks.json());
+        self.costs.add_tables(&mut summary);
         summary
     }
 }

@@ -113,7 +113,7 @@ impl Search for VoidsJob {
         let assumed = AssumedUnits::new(Some(input.reader().about()));
         let counts = counts_of(voids.attributes(), &COUNTS);
         let shown = [("zones", "zones"), ("voids", "voids")];
-        ParticleSummary::new(counts, &shown, voids.warnings(), assumed, self.launch.diagnostics, run)
+        ParticleSummary::new(counts, &shown, voids.warnings(), assumed, &self.launch, run)
     }
 
     fn stage_others(

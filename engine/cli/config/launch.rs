@@ -49,14 +49,15 @@ pub(super) fn pin(raw: &CheckedValues<'_>) -> Pin {
     match raw.text("pin").as_deref() {
         Some("cores") => Pin::Cores,
         Some("numa") => Pin::Numa,
-        _ => Pin::None,
+        Some("none") => Pin::None,
+        _ => Pin::Auto,
     }
 }
 
 /// Only work in the rank's own thread is counted.
 fn count_work(raw: &CheckedValues<'_>) -> Result<bool, ConfigError> {
     let counted = raw.switch("count-work");
-    if counted && pin(raw) != Pin::None {
+    if counted && matches!(pin(raw), Pin::Cores | Pin::Numa) {
         return Err(raw.unfit("count-work", "true", "--pin none with it"));
     }
     Ok(counted)

@@ -88,14 +88,16 @@ pub(super) const RUN: &[Opt] = &[
         name: "pin",
         key: "pin",
         heading: Launch,
-        kind: OptionKind::Choice(&["none", "cores", "numa"]),
-        default: "none",
+        kind: OptionKind::Choice(&["auto", "none", "cores", "numa"]),
+        default: "auto",
         commands: &[Phew, Fof, Topology, Tree, Voids],
         help: "Pin threads to processors, so that memory stays local to them",
-        doc: "cores: each thread on its own core, or its own hardware thread if there are more threads than cores. numa: the \
-              ranks of a host on its NUMA nodes in turn, and their threads on cores there, or on the whole node if there \
-              are more threads than cores. Bindings by the launcher stay in force. The default is one thread per core. \
-              Never changes the result.",
+        doc: "auto: each thread on its own core, if the launcher or the job has given the process a part of the machine, or \
+              if the ranks of the job fill the machine; else none. Launches that do not know each other never get the \
+              same cores. cores: each thread on its own core, or its own hardware thread if there are more threads than \
+              cores. numa: the ranks of a host on its NUMA nodes in turn, and their threads on cores there, or on the \
+              whole node if there are more threads than cores. Bindings by the launcher stay in force. With cores and \
+              numa the default is one thread per core. Never changes the result.",
         ..ROW
     },
     Opt {
@@ -178,8 +180,8 @@ pub(super) const COMMON: &[Opt] = &[
         but: STUDIES,
         help: "Number of threads; default: all cores. Never changes the result",
         doc: "Under Slurm the default is SLURM_CPUS_PER_TASK, but not more than the processors that the \
-              process may use. Without --pin at most four threads per processor are started, or 16 if that is \
-              more.",
+              process may use. Processes of one job with the same processors divide their cores. At most four \
+              threads per processor are started, or 16 if that is more.",
         ..ROW
     },
     Opt {

@@ -8,6 +8,7 @@ pub(crate) mod history;
 mod hosts;
 pub(crate) mod html;
 mod least_drawn;
+mod memory;
 #[cfg(feature = "plot")]
 pub mod page;
 mod places;
@@ -24,10 +25,11 @@ mod workers;
 pub use clock::thread_clock;
 pub use hosts::RunHost;
 pub use least_drawn::LeastDrawn;
+pub use memory::{node_memory, peak_memory};
 pub use places::{RankPlaces, machine_json, machine_text, places_json, places_text};
 pub use progress::ProgressBars;
 pub use ranks::{MostTraffic, RankReport, StageLoad, StageTotals, load_table, traffic_table};
-pub use recorder::{RecordedGraph, Recorder, StageEvent, StageTime, peak_memory};
+pub use recorder::{RecordedGraph, Recorder, StageEvent, StageTime};
 pub use summary::{
     CatalogueTotals, Count, counts_of, group_counts, summary_json, summary_text, table_json, table_text,
 };

@@ -1,6 +1,6 @@
 //! The machine, and the placement of ranks and workers on it, as text and JSON.
 
-use crate::topology::{Cache, Machine, Placement, PuSet, WorkerPlace};
+use crate::topology::{Cache, Machine, Pin, Placement, PuSet, WorkerPlace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -12,6 +12,8 @@ pub struct RankPlaces {
     pub host: String,
     /// The processors that it may use.
     pub allowed: PuSet,
+    /// How its threads are pinned, never automatically.
+    pub pin: Pin,
     /// The processors of the rank and its workers.
     pub placement: Placement,
 }
@@ -28,6 +30,14 @@ pub fn machine_text(machine: &Machine, allowed: &PuSet) -> String {
         let _ = writeln!(text, "{node:<18}{:>12}{n_cores:>8}{caches:>24}   {of_node}", size_text(*bytes));
     }
     let (n, all) = (allowed.len(), machine.pus.len());
+    let mut kinds: Vec<u32> = machine.pus.iter().map(|pu| pu.speed).collect();
+    kinds.sort_unstable_by(|a, b| b.cmp(a));
+    kinds.dedup();
+    for speed in kinds.iter().filter(|_| kinds.len() > 1) {
+        let of_kind: PuSet = machine.pus.iter().filter(|pu| pu.speed == *speed).map(|pu| pu.index).collect();
+        let relative = f64::from(*speed) / f64::from(kinds[0].max(1));
+        let _ = writeln!(text, "{:<18}{relative:>12.2}{:>35}{of_kind}", "speed of cores", "");
+    }
     let _ = writeln!(text, "\nthis process may run on {n} of {all} processors: {allowed}");
     text
 }
@@ -53,13 +63,15 @@ fn size_text(bytes: u64) -> String {
 /// The ranks as text, one line per rank and node.
 pub fn places_text(ranks: &[RankPlaces]) -> String {
     let width = ranks.iter().map(|rank| rank.host.len()).max().unwrap_or(0).max(4) + 3;
-    let mut text =
-        format!("{:<8}{:<width$}{:>10}{:>10}   {}\n", "rank", "host", "node", "threads", "on processors");
-    for (rank, RankPlaces { host, placement, .. }) in ranks.iter().enumerate() {
+    let mut text = format!(
+        "{:<8}{:<width$}{:>10}{:>10}{:>8}   {}\n",
+        "rank", "host", "node", "threads", "pin", "on processors"
+    );
+    for (rank, RankPlaces { host, placement, pin, .. }) in ranks.iter().enumerate() {
         for places in placement.workers.chunk_by(|a, b| a.node == b.node) {
             let node = places[0].node.map_or("any".into(), |node| node.to_string());
             let (n, on) = (places.len(), processors_text(places));
-            let _ = writeln!(text, "{rank:<8}{host:<width$}{node:>10}{n:>10}   {on}");
+            let _ = writeln!(text, "{rank:<8}{host:<width$}{node:>10}{n:>10}{:>8}   {on}", pin.to_string());
         }
     }
     text
@@ -100,6 +112,7 @@ pub fn places_json(ranks: &[RankPlaces]) -> Value {
             "rank": rank,
             "host": places.host,
             "allowed": places.allowed,
+            "pin": places.pin,
             "processors": places.placement.pus,
             "workers": places.placement.workers,
         })

@@ -30,6 +30,8 @@ pub struct StageLoad {
     pub cells: u64,
     /// Cells of the rank with most.
     pub most_cells: u64,
+    /// Peak memory of the process with most of it, in bytes; 0 if not measured.
+    pub peak_memory: u64,
 }
 
 /// The messages of one stage.
@@ -103,7 +105,10 @@ pub fn load_table(
     let row = |s: &StageTime| {
         let calls = traffic.iter().filter(|row| is_step_of(row.stage, s.name)).map(|row| row.call_time);
         let in_calls = calls.sum::<Duration>().as_secs_f64().min(s.seconds);
-        (s.name.to_string(), vec![s.seconds.to_bits(), s.cells, in_calls.to_bits()])
+        (
+            s.name.to_string(),
+            vec![s.seconds.to_bits(), s.cells, in_calls.to_bits(), s.peak_memory.unwrap_or(0)],
+        )
     };
     let n_ranks = comm.n_ranks();
     Ok(by_stage(comm, stages.iter().map(row).collect())?
@@ -136,6 +141,7 @@ fn load_of(stage: String, all: &[Vec<u64>], n_ranks: usize) -> StageLoad {
         least_in_calls: least(&mut of(2)),
         cells: all.iter().map(|row| row[1]).sum(),
         most_cells: all.iter().map(|row| row[1]).max().unwrap_or(0),
+        peak_memory: all.iter().map(|row| row[3]).max().unwrap_or(0),
     }
 }
 
@@ -219,10 +225,15 @@ impl RankReport {
         Ok(Self { n_ranks: comm.n_ranks(), load, traffic, hosts, balance })
     }
 
-    /// `stages` of rank 0 with the seconds of the slowest rank and the cells of all.
+    /// `stages` of rank 0 with the seconds of the slowest rank, the cells of all, and the most memory.
     pub fn whole(&self, stages: &[StageTime]) -> Vec<StageTime> {
         let whole = |stage: &StageTime| match self.load.iter().find(|load| load.stage == stage.name) {
-            Some(load) => StageTime { seconds: load.most, cells: load.cells, ..stage.clone() },
+            Some(load) => StageTime {
+                seconds: load.most,
+                cells: load.cells,
+                peak_memory: Some(load.peak_memory).filter(|bytes| *bytes > 0),
+                ..stage.clone()
+            },
             None => stage.clone(),
         };
         stages.iter().map(whole).collect()
@@ -350,7 +361,7 @@ mod tests {
     use inselberg_comm::run_threads;
 
     fn stage(name: &'static str, seconds: f64, cells: u64) -> StageTime {
-        StageTime { name, seconds, cells }
+        StageTime { name, seconds, cells, peak_memory: None }
     }
 
     #[test]
@@ -387,7 +398,7 @@ mod tests {
 
     #[test]
     fn time_in_calls_is_no_work() {
-        let row = |seconds: f64, in_calls: f64| vec![seconds.to_bits(), 0, in_calls.to_bits()];
+        let row = |seconds: f64, in_calls: f64| vec![seconds.to_bits(), 0, in_calls.to_bits(), 0];
         let load = load_of("forest".into(), &[row(3.0, 0.5), row(3.0, 2.0)], 2);
         assert_eq!((load.mean_work, load.most_work, load.least_in_calls), (1.75, 2.5, 0.5));
         let names = [("forest", true), ("forest 12", true), ("forestry", false), ("links", false)];

@@ -1,5 +1,6 @@
 //! Times the stages of a run and shows a progress bar for each.
 
+use super::memory::StageMemory;
 use super::progress::{ProgressBars, StageBar};
 use inselberg::progress::Observer;
 use inselberg_comm::Pulse;
@@ -7,6 +8,9 @@ use inselberg_tasks::{Tally, TaskGraph};
 use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
+
+/// The row of the time that is in no stage.
+pub const BETWEEN_STAGES: &str = "between stages";
 
 /// One stage of a run, as measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +21,8 @@ pub struct StageTime {
     pub seconds: f64,
     /// Processed cells.
     pub cells: u64,
+    /// The peak memory of the process in this stage, in bytes; `None` if not measured.
+    pub peak_memory: Option<u64>,
 }
 
 impl StageTime {
@@ -61,6 +67,7 @@ pub enum StageEvent {
 pub struct Recorder {
     bars: Option<ProgressBars>,
     keeps_dot: bool,
+    measures_memory: bool,
     listener: Option<fn(&StageEvent)>,
     pulse: Pulse,
     began: (Instant, SystemTime),
@@ -80,6 +87,7 @@ struct OpenStage {
     name: &'static str,
     since: Instant,
     bar: Option<StageBar>,
+    memory: Option<StageMemory>,
 }
 
 impl Recorder {
@@ -87,8 +95,8 @@ impl Recorder {
     pub fn new(progress: Option<ProgressBars>) -> Self {
         let bars = progress.filter(|_| std::io::stderr().is_terminal());
         let began = (Instant::now(), SystemTime::now());
-        let (keeps_dot, listener, pulse) = (false, None, Pulse::default());
-        Self { bars, keeps_dot, listener, pulse, began, state: Mutex::default() }
+        let (keeps_dot, measures_memory, listener, pulse) = (false, false, None, Pulse::default());
+        Self { bars, keeps_dot, measures_memory, listener, pulse, began, state: Mutex::default() }
     }
 
     /// The same; `listener` is called at once for every stage.
@@ -101,6 +109,11 @@ impl Recorder {
         Self { keeps_dot, ..self }
     }
 
+    /// The same; measures the peak memory of each stage if `measure`.
+    pub fn measure_memory(self, measures_memory: bool) -> Self {
+        Self { measures_memory, ..self }
+    }
+
     /// The same; every event beats `pulse`, so that a working rank does not count as stalled.
     pub fn with_pulse(self, pulse: Pulse) -> Self {
         Self { pulse, ..self }
@@ -109,6 +122,13 @@ impl Recorder {
     /// The completed stages, in the order of their first end.
     pub fn stages(&self) -> Vec<StageTime> {
         self.lock().stages.clone()
+    }
+
+    /// The completed stages, and last the time from the start until now that lies in none of them.
+    pub fn times(&self) -> Vec<StageTime> {
+        let seconds = outside(self.began.0, Instant::now(), &self.spans()).as_secs_f64();
+        let between = StageTime { name: BETWEEN_STAGES, seconds, cells: 0, peak_memory: None };
+        self.stages().into_iter().chain([between]).collect()
     }
 
     /// Its start, by two clocks.
@@ -139,7 +159,8 @@ impl Observer for Recorder {
             listener(&StageEvent::Begun { name: stage });
         }
         let bar = self.bars.map(|bars| bars.begin(stage, work));
-        self.lock().open.push(OpenStage { name: stage, since: Instant::now(), bar });
+        let memory = self.measures_memory.then(StageMemory::begin);
+        self.lock().open.push(OpenStage { name: stage, since: Instant::now(), bar, memory });
     }
 
     fn advance(&self, done: u64) {
@@ -173,7 +194,8 @@ impl Observer for Recorder {
         let took = open.since.elapsed();
         state.spans.push((stage, open.since, took));
         let seconds = took.as_secs_f64();
-        state.add(StageTime { name: stage, seconds, cells });
+        let peak_memory = open.memory.and_then(StageMemory::end);
+        state.add(StageTime { name: stage, seconds, cells, peak_memory });
         drop(state);
         if let Some(listener) = self.listener {
             listener(&StageEvent::Ended { name: stage, seconds, cells });
@@ -193,17 +215,24 @@ impl RecorderState {
             Some(known) => {
                 known.seconds += stage.seconds;
                 known.cells += stage.cells;
+                known.peak_memory = known.peak_memory.max(stage.peak_memory);
             }
             None => self.stages.push(stage),
         }
     }
 }
 
-/// The peak memory of this process in bytes; `None` if the system does not report it.
-pub fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+/// The time from `begin` to `end` that no span has. Spans may lie in each other.
+fn outside(begin: Instant, end: Instant, spans: &[(&'static str, Instant, Duration)]) -> Duration {
+    let mut spans: Vec<(Instant, Instant)> =
+        spans.iter().map(|(_, since, took)| (*since, *since + *took)).collect();
+    spans.sort_unstable();
+    let (mut seen, mut free) = (begin, Duration::ZERO);
+    for (since, until) in spans {
+        free += since.saturating_duration_since(seen);
+        seen = seen.max(until);
+    }
+    free + end.saturating_duration_since(seen)
 }
 
 #[cfg(test)]
@@ -212,7 +241,7 @@ mod tests {
 
     #[test]
     fn stages_are_timed_and_repeated_ones_added_up() {
-        let recorder = Recorder::new(None);
+        let recorder = Recorder::new(None).measure_memory(true);
         for cells in [3, 4] {
             recorder.begin("read", 10);
             recorder.begin("inner", 0);
@@ -224,6 +253,18 @@ mod tests {
         let stages = recorder.stages();
         assert_eq!(stages.iter().map(|s| (s.name, s.cells)).collect::<Vec<_>>(), [("inner", 2), ("read", 7)]);
         assert!(stages[1].seconds >= stages[0].seconds);
+        assert!(stages[1].peak_memory >= stages[0].peak_memory);
+    }
+
+    #[test]
+    fn what_is_in_no_stage_is_counted_once() {
+        let begin = Instant::now();
+        let at = |ms: u64| begin + Duration::from_millis(ms);
+        let span = |from: u64, to: u64| ("s", at(from), Duration::from_millis(to - from));
+        // A stage in a stage, and one that overlaps it.
+        let spans = [span(10, 20), span(40, 90), span(50, 60), span(80, 95)];
+        assert_eq!(outside(begin, at(100), &spans), Duration::from_millis(10 + 20 + 5));
+        assert_eq!(outside(begin, at(7), &[]), Duration::from_millis(7));
     }
 
     /// Ranks whose pulse beats are not stalled: `watchdog.rs` of the ranks has tests of that.
@@ -236,10 +277,5 @@ mod tests {
         recorder.advance(1);
         recorder.end("read", 2);
         assert_eq!(pulse.count(), 4);
-    }
-
-    #[test]
-    fn peak_memory_is_plausible() {
-        assert!(peak_memory().is_none_or(|bytes| bytes > 100_000));
     }
 }

@@ -99,13 +99,14 @@ pub fn table_text(counts: &[Count], things: &str, stages: &[StageTime], peak_mem
     }
     if !stages.is_empty() {
         let rate = format!("{things}/s");
-        let _ = writeln!(text, "\n{:<18}{:>10}{things:>15}{rate:>12}", "stage", "seconds");
+        let has_memory = stages.iter().any(|stage| stage.peak_memory.is_some());
+        let memory = if has_memory { format!("{:>12}", "peak MiB") } else { String::new() };
+        let _ = writeln!(text, "\n{:<18}{:>10}{things:>15}{rate:>12}{memory}", "stage", "seconds");
         stages.iter().for_each(|stage| stage_line(&mut text, stage));
         let _ = writeln!(text, "{:<18}{:>10.4}", "all stages", total_seconds(stages));
     }
     if let Some(bytes) = peak_memory {
-        let mebibytes = bytes as f64 / f64::from(1 << 20);
-        let _ = writeln!(text, "\n{:<18}{:>15}", "peak memory", format!("{mebibytes:.1} MiB"));
+        let _ = writeln!(text, "\n{:<18}{:>15}", "peak memory", format!("{:.1} MiB", mebibytes(bytes)));
     }
     text
 }
@@ -124,7 +125,8 @@ pub fn table_json(counts: &[Count], things: &str, stages: &[StageTime], peak_mem
 fn stage_line(text: &mut String, stage: &StageTime) {
     let cells = if stage.cells > 0 { grouped(stage.cells.cast_signed()) } else { String::new() };
     let rate = stage.cells_per_second().map_or(String::new(), rate_text);
-    let line = format!("{:<18}{:>10.4}{cells:>15}{rate:>12}", stage.name, stage.seconds);
+    let memory = stage.peak_memory.map_or(String::new(), |bytes| format!("{:.1}", mebibytes(bytes)));
+    let line = format!("{:<18}{:>10.4}{cells:>15}{rate:>12}{memory:>12}", stage.name, stage.seconds);
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
@@ -132,7 +134,13 @@ fn stage_json(stage: &StageTime, things: &str) -> Value {
     let mut json = json!({ "name": stage.name, "seconds": stage.seconds });
     json[things] = json!(stage.cells);
     json[format!("{things}_per_second")] = json!(stage.cells_per_second());
+    json["peak_memory_bytes"] = json!(stage.peak_memory);
     json
+}
+
+/// Bytes in MiB.
+pub fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
 }
 
 fn total_seconds(stages: &[StageTime]) -> f64 {
@@ -165,8 +173,8 @@ mod tests {
         let attributes = [("n_leaf_cells", 1_234_567), ("n_peaks", 1004)];
         let attributes = attributes.map(|(n, v)| (n.to_string(), Attribute::Int(v)));
         let stages = vec![
-            StageTime { name: "read", seconds: 0.5, cells: 1_000_000 },
-            StageTime { name: "forest", seconds: 0.25, cells: 0 },
+            StageTime { name: "read", seconds: 0.5, cells: 1_000_000, peak_memory: None },
+            StageTime { name: "forest", seconds: 0.25, cells: 0, peak_memory: None },
         ];
         (CatalogueTotals::from_attributes(&attributes), stages)
     }

@@ -1,7 +1,7 @@
 //! The use of a rank's workers: tasks, steals, idle time, and the place of memory.
 
 use super::recorder::RecordedGraph;
-use super::summary::grouped;
+use super::summary::{grouped, mebibytes};
 use inselberg_tasks::Seat;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -20,8 +20,10 @@ pub struct NodeLoad {
     pub whole: f64,
     /// Stolen tasks: from the same cache, from the same node, from other nodes.
     pub stolen: [u64; 3],
-    /// Bytes of memory that they were the first to touch.
+    /// Bytes of memory that they were the first to touch, where tasks state it.
     pub touched: u64,
+    /// Bytes of this process on the node, at the stage end with most memory.
+    pub memory: u64,
 }
 
 impl NodeLoad {
@@ -31,8 +33,12 @@ impl NodeLoad {
     }
 }
 
-/// By NUMA node, for workers on `seats`.
-pub fn node_loads(graphs: &[RecordedGraph], seats: &[Seat]) -> BTreeMap<u32, NodeLoad> {
+/// By NUMA node, for workers on `seats` and memory on nodes.
+pub fn node_loads(
+    graphs: &[RecordedGraph],
+    seats: &[Seat],
+    memory: &BTreeMap<u32, u64>,
+) -> BTreeMap<u32, NodeLoad> {
     let mut nodes = BTreeMap::<u32, NodeLoad>::new();
     seats.iter().for_each(|seat| nodes.entry(seat.node).or_default().workers += 1);
     for tally in graphs.iter().map(|graph| &graph.tally) {
@@ -45,14 +51,17 @@ pub fn node_loads(graphs: &[RecordedGraph], seats: &[Seat]) -> BTreeMap<u32, Nod
             node.stolen.iter_mut().zip(worker.stolen).for_each(|(sum, n)| *sum += n);
         }
     }
+    for (node, bytes) in memory {
+        nodes.entry(*node).or_default().memory = *bytes;
+    }
     nodes
 }
 
 /// The table as text.
 pub fn workers_text(nodes: &BTreeMap<u32, NodeLoad>) -> String {
     let mut text = format!(
-        "{:<18}{:>10}{:>15}{:>12}{:>22}{:>15}\n",
-        "NUMA node", "workers", "tasks", "idle", "stolen near, far", "MiB touched"
+        "{:<18}{:>10}{:>15}{:>12}{:>22}{:>15}{:>12}\n",
+        "NUMA node", "workers", "tasks", "idle", "stolen near, far", "MiB touched", "MiB there"
     );
     for (node, load) in nodes {
         let [cache, near, far] = load.stolen;
@@ -60,11 +69,12 @@ pub fn workers_text(nodes: &BTreeMap<u32, NodeLoad>) -> String {
             format!("{}, {}", grouped(cache.cast_signed() + near.cast_signed()), grouped(far.cast_signed()));
         let _ = writeln!(
             text,
-            "{node:<18}{:>10}{:>15}{:>12}{stolen:>22}{:>15.1}",
+            "{node:<18}{:>10}{:>15}{:>12}{stolen:>22}{:>15.1}{:>12.1}",
             load.workers,
             grouped(load.tasks.cast_signed()),
             format!("{:.1} %", 100.0 * load.idle()),
-            load.touched as f64 / f64::from(1 << 20),
+            mebibytes(load.touched),
+            mebibytes(load.memory),
         );
     }
     text
@@ -82,6 +92,7 @@ pub fn workers_json(nodes: &BTreeMap<u32, NodeLoad>) -> Value {
             "stolen_on_node": load.stolen[1],
             "stolen_from_other_nodes": load.stolen[2],
             "bytes_first_touched": load.touched,
+            "bytes_there": load.memory,
         })
     };
     nodes.iter().map(of_node).collect()

@@ -4,6 +4,7 @@ use super::{Cache, Machine, Pu, PuSet, TopologyError};
 use hwloc2::{CpuBindFlags, CpuSet, ObjectType, Topology, TopologyFlag, TopologyObject};
 use parking_lot::Mutex;
 use std::fmt;
+use std::path::Path;
 
 /// The machine of this process; binds threads to parts of it.
 pub struct Hardware {
@@ -22,7 +23,8 @@ impl Hardware {
     pub fn read() -> Result<Self, TopologyError> {
         let whole = vec![TopologyFlag::IncludeDisallowed];
         let topology = Topology::with_flags(whole).ok_or(TopologyError::Unreadable)?;
-        let machine = machine_of(&topology).ok_or(TopologyError::Unreadable)?;
+        let mut machine = machine_of(&topology).ok_or(TopologyError::Unreadable)?;
+        machine.set_speeds(Path::new("/sys/devices/system/cpu"));
         // Where the system does not report it, all processors are allowed.
         let allowed = topology.get_cpubind(CpuBindFlags::CPUBIND_THREAD).map(pu_set);
         let allowed = allowed.unwrap_or_default().intersection(&machine.all());
@@ -92,6 +94,7 @@ fn add(machine: &mut Machine, leaf: &TopologyObject) {
         core: core.map_or(leaf.logical_index(), TopologyObject::logical_index),
         cache: cache.map(|(index, _)| index),
         node,
+        speed: 0,
     });
 }
 

@@ -9,6 +9,8 @@ use std::fmt;
 pub struct RankSite {
     /// Its number among all ranks.
     pub rank: u32,
+    /// Its process.
+    pub process: u32,
     /// The processors that it may use.
     pub allowed: PuSet,
     /// The placement of the rank and its workers.
@@ -18,11 +20,6 @@ pub struct RankSite {
 impl RankSite {
     fn n_workers(&self) -> usize {
         self.placement.workers.len()
-    }
-
-    /// All processors of its workers.
-    fn used(&self) -> PuSet {
-        self.placement.workers.iter().fold(PuSet::default(), |all, place| all.union(&place.pus))
     }
 }
 
@@ -126,28 +123,29 @@ pub fn complaints(machine: &Machine, pin: Pin, ranks: &[RankSite]) -> Vec<Compla
 }
 
 fn too_many_threads(machine: &Machine, site: &RankSite) -> Option<Complaint> {
-    let (n_threads, pus) = (site.n_workers(), site.used());
+    let (n_threads, pus) = (site.n_workers(), site.placement.used());
     let has_more = pus.len() < machine.pus.len();
     (n_threads > pus.len()).then_some(Complaint::TooManyThreads { rank: site.rank, n_threads, pus, has_more })
 }
 
-/// All ranks that share cores with others, in one line.
+/// All ranks that share cores with others, in one line. Ranks of one process with one thread each do so by design.
 fn shared_cores(machine: &Machine, ranks: &[RankSite]) -> Option<Complaint> {
-    let cores: Vec<Vec<u32>> = ranks.iter().map(|site| machine.cores_of(&site.used())).collect();
+    let cores: Vec<Vec<u32>> = ranks.iter().map(|site| machine.cores_of(&site.placement.used())).collect();
     let meets = |i: usize| {
         let other = |j: &usize| *j != i && cores[*j].iter().any(|core| cores[i].contains(core));
         (0..ranks.len()).any(|j| other(&j))
     };
     let meeting: Vec<&RankSite> = (0..ranks.len()).filter(|i| meets(*i)).map(|i| &ranks[i]).collect();
-    let pus = meeting.iter().fold(PuSet::default(), |all, site| all.union(&site.used()));
+    let pus = meeting.iter().fold(PuSet::default(), |all, site| all.union(&site.placement.used()));
     let (n_threads, n_cores) =
         (meeting.iter().map(|site| site.n_workers()).sum(), machine.cores_of(&pus).len());
+    let by_design = meeting.iter().all(|site| site.process == meeting[0].process && site.n_workers() == 1);
     let ranks = meeting.iter().map(|site| site.rank).collect();
-    (n_threads > n_cores).then_some(Complaint::SharedCores { ranks, n_threads, pus, n_cores })
+    (n_threads > n_cores && !by_design).then_some(Complaint::SharedCores { ranks, n_threads, pus, n_cores })
 }
 
 fn across(machine: &Machine, site: &RankSite) -> Option<Complaint> {
-    let nodes = machine.nodes_of(&site.used());
+    let nodes = machine.nodes_of(&site.placement.used());
     (nodes.len() > 1).then_some(Complaint::Across { rank: site.rank, nodes })
 }
 

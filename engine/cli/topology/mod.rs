@@ -3,11 +3,13 @@
 //! [`Hardware`] reads the machine and binds threads. Only `hwloc.rs` uses hwloc; a build without the feature
 //! `numa` has `absent.rs` in its place. [`place`] assigns processors to every worker of a rank, and
 //! [`complaints`] lists the problems of a launch. Both are pure functions, so tests cover machines of any
-//! kind. Memory is not bound: a page lies on the NUMA node of the thread that first writes it, so bound
-//! threads have their data nearby.
+//! kind. [`place_all`] places all ranks of a host, also where nobody has chosen a pinning. Memory is not bound: a
+//! page lies on the NUMA node of the thread that first writes it, so bound threads have their data nearby.
 //!
 //! Nothing here uses cells, particles or messages.
 
+mod automatic;
+mod claims;
 #[cfg(not(feature = "numa"))]
 #[path = "absent.rs"]
 mod hardware;
@@ -18,7 +20,11 @@ mod host;
 mod launch;
 mod place;
 mod set;
+#[cfg(feature = "numa")]
+mod speeds;
 
+pub use automatic::{LaunchedRank, place_all, place_unpinned};
+pub use claims::Claims;
 pub use hardware::Hardware;
 pub use host::{Allowed, HostId, n_allowed};
 pub use launch::{Complaint, RankSite, complaints};
@@ -39,6 +45,8 @@ pub struct Pu {
     pub cache: Option<u32>,
     /// The number of its NUMA node in the operating system; 0 where unknown.
     pub node: u32,
+    /// Its speed beside that of others, where the machine has several kinds of cores; else 0.
+    pub speed: u32,
 }
 
 /// The largest cache of some cores.

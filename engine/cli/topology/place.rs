@@ -7,14 +7,17 @@
 use super::{Machine, Pu, PuSet};
 use inselberg_tasks::Seat;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::fmt;
 
 /// How threads are pinned to processors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pin {
-    /// Not at all.
+    /// Each to its own core where nobody else uses the cores, else not at all; see [`super::place_all`].
     #[default]
+    Auto,
+    /// Not at all.
     None,
     /// Each to its own core, or to a hardware thread if there are more workers than cores.
     Cores,
@@ -26,6 +29,7 @@ pub enum Pin {
 impl fmt::Display for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Auto => "auto",
             Self::None => "none",
             Self::Cores => "cores",
             Self::Numa => "numa",
@@ -36,7 +40,7 @@ impl fmt::Display for Pin {
 /// The request of one rank of a host.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// How threads are pinned.
+    /// How threads are pinned; [`Pin::Auto`] counts as [`Pin::None`].
     pub pin: Pin,
     /// Number of workers; `None`: one per core of the rank's share, or one per processor without pinning.
     pub n_workers: Option<usize>,
@@ -55,6 +59,8 @@ pub struct WorkerPlace {
     pub node: Option<u32>,
     /// Their last-level cache; `None` if it is not known, or if there are several.
     pub cache: Option<u32>,
+    /// Their mean speed; see [`Pu::speed`].
+    pub speed: u32,
 }
 
 /// The processors of a rank.
@@ -77,17 +83,20 @@ pub fn place(machine: &Machine, asked: Asked<'_>) -> Placement {
     let (k, n) = (mates(&asked.allowed[..asked.local_rank]), mates(asked.allowed));
     let pus: Vec<Pu> = machine.within(allowed).copied().collect();
     let share = match asked.pin {
-        Pin::None => pus,
+        Pin::Auto | Pin::None => pus,
         Pin::Cores => part_of_cores(&pus, k, n),
         Pin::Numa => part_of_nodes(&pus, k, n),
     };
     let whole = WorkerPlace::new(&share);
     let cores = groups(&share, |pu| pu.core);
-    let default = if asked.pin == Pin::None { share.len() } else { cores.len() };
+    let is_pinned = matches!(asked.pin, Pin::Cores | Pin::Numa);
+    let default = if is_pinned { cores.len() } else { share.len() };
     let n_workers = asked.n_workers.unwrap_or(default).max(1);
     let workers = match asked.pin {
-        Pin::None => vec![whole.clone(); n_workers],
-        _ if n_workers <= cores.len() => evenly_spaced(&cores, n_workers).map(WorkerPlace::new).collect(),
+        Pin::Auto | Pin::None => vec![whole.clone(); n_workers],
+        _ if n_workers <= cores.len() => {
+            fastest(&cores, n_workers).into_iter().map(WorkerPlace::new).collect()
+        }
         Pin::Cores if n_workers <= share.len() => hardware_threads(&cores, n_workers),
         Pin::Cores => vec![whole.clone(); n_workers],
         Pin::Numa => whole_nodes(&share, n_workers),
@@ -96,7 +105,12 @@ pub fn place(machine: &Machine, asked: Asked<'_>) -> Placement {
 }
 
 impl Placement {
-    /// The seats of the workers: their caches and nodes.
+    /// All processors of the workers.
+    pub fn used(&self) -> PuSet {
+        self.workers.iter().fold(PuSet::default(), |all, place| all.union(&place.pus))
+    }
+
+    /// The seats of the workers: their caches, nodes and speeds.
     pub fn seats(&self) -> Vec<Seat> {
         self.workers.iter().map(WorkerPlace::seat).collect()
     }
@@ -108,13 +122,25 @@ impl WorkerPlace {
         let node = first.map(|pu| pu.node).filter(|node| pus.iter().all(|pu| pu.node == *node));
         let cache =
             first.and_then(|pu| pu.cache).filter(|cache| pus.iter().all(|pu| pu.cache == Some(*cache)));
-        Self { pus: pus.iter().map(|pu| pu.index).collect(), node, cache }
+        let speeds: u64 = pus.iter().map(|pu| u64::from(pu.speed)).sum();
+        let speed = (speeds / (pus.len() as u64).max(1)) as u32;
+        Self { pus: pus.iter().map(|pu| pu.index).collect(), node, cache, speed }
     }
 
     /// If nothing is known, there are one node and one cache.
     fn seat(&self) -> Seat {
-        let node = self.node.unwrap_or(0);
-        Seat { cache: self.cache.unwrap_or(u32::MAX - node), node }
+        seat(self.node.unwrap_or(0), self.cache, self.speed)
+    }
+}
+
+fn seat(node: u32, cache: Option<u32>, speed: u32) -> Seat {
+    Seat { cache: cache.unwrap_or(u32::MAX - node), node, speed }
+}
+
+impl Pu {
+    /// The seat of a worker on this processor.
+    pub fn seat(&self) -> Seat {
+        seat(self.node, self.cache, self.speed)
     }
 }
 
@@ -147,8 +173,22 @@ fn part_of_nodes(pus: &[Pu], k: usize, n: usize) -> Vec<Pu> {
 }
 
 /// `n` of the items, evenly spaced.
-fn evenly_spaced<'a, T: Copy>(items: &'a [T], n: usize) -> impl Iterator<Item = T> + 'a {
+fn evenly_spaced<T: Copy>(items: &[T], n: usize) -> impl Iterator<Item = T> {
     (0..n).map(move |i| items[i * items.len() / n])
+}
+
+/// `n` of the cores, in their order: the fastest. Of cores that are equally fast, some that are evenly spaced.
+fn fastest<'a>(cores: &[&'a [Pu]], n: usize) -> Vec<&'a [Pu]> {
+    let speed = |core: usize| cores[core].iter().map(|pu| pu.speed).max();
+    let mut by_speed: Vec<usize> = (0..cores.len()).collect();
+    by_speed.sort_by_key(|core| Reverse(speed(*core)));
+    let slowest = speed(by_speed[n - 1]);
+    let faster = by_speed.iter().copied().take_while(|core| speed(*core) > slowest);
+    let mut chosen: Vec<usize> = faster.collect();
+    let alike: Vec<usize> = by_speed.into_iter().filter(|core| speed(*core) == slowest).collect();
+    chosen.extend(evenly_spaced(&alike, n - chosen.len()));
+    chosen.sort_unstable();
+    chosen.into_iter().map(|core| cores[core]).collect()
 }
 
 /// The first hardware thread of every core, then the second of as many as it takes, and so on; side by side

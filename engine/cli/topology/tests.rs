@@ -12,7 +12,7 @@ fn machine(n_nodes: u32, n_cores: u32, n_smt: u32, interleaved: bool) -> Machine
         machine.caches.insert(node, Cache { level: 3, bytes: 32 << 20 });
         for core in node * n_cores..(node + 1) * n_cores {
             let index = |t| if interleaved { core + t * n_nodes * n_cores } else { core * n_smt + t };
-            let pu = |t| Pu { index: index(t), core, cache: Some(node), node };
+            let pu = |t| Pu { index: index(t), core, cache: Some(node), node, speed: 0 };
             machine.pus.extend((0..n_smt).map(pu));
         }
     }
@@ -141,6 +141,7 @@ fn every_worker_has_processors_of_its_rank_and_no_core_is_shared_without_need() 
 fn complaint_texts(machine: &Machine, pin: Pin, n_workers: Option<usize>, allowed: &[PuSet]) -> Vec<String> {
     let placements = placed(machine, pin, n_workers, allowed).into_iter().zip(allowed);
     let site = |(rank, (placement, allowed)): (u32, (Placement, &PuSet))| RankSite {
+        process: rank,
         rank,
         allowed: allowed.clone(),
         placement,
@@ -182,4 +183,70 @@ fn each_mistake_is_one_line_with_what_to_type() {
     check(Pin::Numa, Some(16), std::slice::from_ref(&core), &small);
     let mates = [set(&[[3, 3]]), set(&[[19, 19]])];
     check(Pin::None, Some(1), &mates, &["ranks 0 and 1 have 2 threads on 1 core (processors 3,19)"]);
+}
+
+/// Ranks of a host: the process of each, its processors, and the threads that the user asks for.
+fn launched(machine: &Machine, ranks: &[(u32, PuSet)], n_workers: Option<usize>) -> (Pin, Vec<String>) {
+    let rank = |(process, allowed): &(u32, PuSet)| LaunchedRank {
+        process: *process,
+        allowed: allowed.clone(),
+        n_workers,
+        default: allowed.len(),
+        most: None,
+    };
+    let (pin, placements) = place_all(machine, Pin::Auto, &ranks.iter().map(rank).collect::<Vec<_>>());
+    (pin, placements.iter().map(shown).collect())
+}
+
+#[test]
+fn a_process_that_has_the_machine_is_not_pinned() {
+    let two = machine(2, 2, 1, false);
+    let (pin, shown) = launched(&two, &[(0, two.all())], None);
+    assert_eq!((pin, shown), (Pin::None, vec!["0-3 0-3 0-3 0-3".into()]));
+    // Ranks that are threads of one process are one process.
+    assert_eq!(launched(&two, &[(0, two.all()), (0, two.all())], Some(2)).0, Pin::None);
+}
+
+#[test]
+fn a_part_of_the_machine_belongs_to_its_process() {
+    let two = machine(2, 4, 1, false);
+    assert_eq!(
+        launched(&two, &[(0, set(&[[0, 3]])), (1, set(&[[4, 7]]))], Some(4)),
+        (Pin::Cores, vec!["0 1 2 3".into(), "4 5 6 7".into()])
+    );
+    // A container with two processes.
+    let part = set(&[[2, 5]]);
+    let both = [(0, part.clone()), (1, part.clone())];
+    assert_eq!(launched(&two, &both, None), (Pin::Cores, vec!["2 3".into(), "4 5".into()]));
+    // More threads than processors, or parts that overlap, have no processors of their own.
+    assert_eq!(launched(&two, &both, Some(3)).0, Pin::None);
+    let (pin, shown) = launched(&two, &[(0, set(&[[0, 3]])), (1, set(&[[2, 5]]))], Some(4));
+    assert_eq!((pin, shown[0].as_str()), (Pin::None, "0-3 0-3 0-3 0-3"));
+    // One process has the rest of the machine too, so nothing belongs to anybody.
+    assert_eq!(launched(&two, &[(0, part), (1, two.all())], Some(2)).0, Pin::None);
+}
+
+#[test]
+fn ranks_that_fill_a_machine_own_it() {
+    let two = machine(2, 4, 2, true);
+    let free = [(0, two.all()), (1, two.all())];
+    let cores = vec!["0,8 1,9 2,10 3,11".to_string(), "4,12 5,13 6,14 7,15".to_string()];
+    assert_eq!(launched(&two, &free, None), (Pin::Numa, cores.clone()));
+    assert_eq!(launched(&two, &free, Some(4)), (Pin::Numa, cores));
+    let (pin, shown) = launched(&two, &free, Some(3));
+    assert_eq!((pin, shown[1].as_str()), (Pin::None, "0-15 0-15 0-15"));
+}
+
+#[test]
+fn the_fastest_cores_come_first() {
+    let mut one = machine(1, 8, 1, false);
+    // Cores 2 to 4 are fast.
+    one.pus.iter_mut().for_each(|pu| pu.speed = if (2..5).contains(&pu.index) { 1024 } else { 480 });
+    let workers = |n| shown(&placed(&one, Pin::Cores, Some(n), &free(&one, 1))[0]);
+    assert_eq!((workers(2), workers(3), workers(5)), ("2 3".into(), "2 3 4".into(), "0 2 3 4 5".into()));
+    let seats = placed(&one, Pin::Cores, Some(8), &free(&one, 1))[0].seats();
+    assert_eq!(
+        seats.iter().map(|seat| seat.speed).collect::<Vec<_>>(),
+        [480, 480, 1024, 1024, 1024, 480, 480, 480]
+    );
 }

@@ -237,9 +237,10 @@ impl TaskGraph {
         task - self.stage(task).tasks.start
     }
 
-    /// The home of a task among `n_workers` workers.
-    pub(crate) fn home(&self, task: u32, n_workers: usize) -> usize {
-        (usize::from(self.share[task as usize]) * n_workers) >> 16
+    /// The home of a task among workers whose parts of the cost end there; see
+    /// [`ends_of_shares`](crate::thread_pool::ends_of_shares).
+    pub(crate) fn home(&self, task: u32, ends: &[u32]) -> usize {
+        ends.partition_point(|end| *end <= u32::from(self.share[task as usize]))
     }
 
     /// Number of tasks that workers run.
@@ -283,6 +284,7 @@ impl TaskGraph {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::thread_pool::{Seat, ends_of_shares};
 
     #[test]
     fn priorities_are_the_dearest_paths() {
@@ -322,9 +324,10 @@ mod tests {
         let mut builder = GraphBuilder::default();
         builder.stage("a", [30, 10, 10, 10, 20, 20, 20]);
         let plan = builder.build().expect("no cycle");
-        let homes: Vec<usize> = (0..7).map(|t| plan.home(t, 2)).collect();
+        let of = |n: usize| ends_of_shares(&vec![Seat::default(); n]);
+        let homes: Vec<usize> = (0..7).map(|t| plan.home(t, &of(2))).collect();
         assert_eq!(homes, [0, 0, 0, 0, 1, 1, 1]);
-        assert!((0..7).all(|t| plan.home(t, 1) == 0 && plan.home(t, 64) < 64));
+        assert!((0..7).all(|t| plan.home(t, &of(1)) == 0 && plan.home(t, &of(64)) < 64));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::sleep::Sleep;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Deque, Mutex, Ordering};
 use crate::tally::{Tally, WorkerTally};
 use crate::task_fns::{CallerBody, Cause, Hearing, TaskFailure, TaskFns, TaskStep, WorkerBody};
-use crate::thread_pool::{Distance, ThreadPool};
+use crate::thread_pool::{Distance, ThreadPool, ends_of_shares, others};
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +21,7 @@ const LOOKS: u32 = 2;
 /// The state that the threads of a run share.
 pub(crate) struct GraphRun<'a> {
     graph: &'a TaskGraph,
+    pool: &'a ThreadPool,
     fns: Vec<Option<WorkerBody<'a>>>,
     hearing: Option<Hearing<'a>>,
     traced: bool,
@@ -29,6 +30,8 @@ pub(crate) struct GraphRun<'a> {
     /// Tasks that are not done.
     left: AtomicUsize,
     queues: Vec<WorkerQueue>,
+    /// The ends of the workers' parts of the cost.
+    ends: Vec<u32>,
     /// Tasks of the caller.
     calls: HomeTasks,
     /// The workers, and after them the caller if it is not a worker.
@@ -130,24 +133,27 @@ impl<'a> GraphRun<'a> {
     /// A run with every task that waits for nothing in its queue, and the deque of each worker.
     pub fn new(
         graph: &'a TaskGraph,
-        pool: &ThreadPool,
+        pool: &'a ThreadPool,
         (n_workers, is_caller_worker): (usize, bool),
         (fns, hearing): (Vec<Option<WorkerBody<'a>>>, Option<Hearing<'a>>),
     ) -> (Self, Vec<Deque<u32>>) {
         let deques: Vec<Deque<u32>> = (0..n_workers).map(|_| Deque::new_lifo()).collect();
+        let seats = &pool.seats()[..n_workers];
         let queue = |(w, deque): (usize, &Deque<u32>)| WorkerQueue {
             inbox: HomeTasks::default(),
             stealer: deque.stealer(),
-            others: pool.others(w, n_workers),
+            others: others(seats, w),
         };
         let run = Self {
             graph,
+            pool,
             fns,
             hearing,
             traced: pool.is_traced(),
             needs: graph.needs.iter().map(|n| AtomicU32::new(*n)).collect(),
             left: AtomicUsize::new(graph.len()),
             queues: deques.iter().enumerate().map(queue).collect(),
+            ends: ends_of_shares(seats),
             calls: HomeTasks::default(),
             sleep: Sleep::new(n_workers + 1),
             caller: if is_caller_worker { 0 } else { n_workers },
@@ -209,6 +215,7 @@ impl<'a> GraphRun<'a> {
 
     /// Works as `worker` until the run has ended.
     pub fn work(&self, worker: usize, deque: &Deque<u32>) -> WorkerTally {
+        self.pool.note(worker);
         let mut at_work = AtWork::new();
         while !self.has_ended() {
             self.help();
@@ -288,6 +295,7 @@ impl<'a> GraphRun<'a> {
         deque: &Deque<u32>,
         fns: &mut [Option<CallerBody<'a>>],
     ) -> (WorkerTally, Option<WorkerTally>) {
+        self.pool.note(0);
         let (mut at_work, mut called) = (AtWork::new(), WorkerTally::default());
         while !self.has_ended() {
             let served = self.serve_once(fns, &mut called);
@@ -393,7 +401,7 @@ impl<'a> GraphRun<'a> {
     /// The home of a task; `None` for tasks of the caller.
     fn place(&self, task: u32) -> Option<usize> {
         let is_callers = self.graph.stage(task).by == By::Caller;
-        (!is_callers).then(|| self.graph.home(task, self.n_workers()))
+        (!is_callers).then(|| self.graph.home(task, &self.ends))
     }
 
     fn with_priority(&self, tasks: &[u32]) -> impl Iterator<Item = (u64, u32)> {

@@ -57,7 +57,7 @@ fn graph(seed: u64) -> Random {
 }
 
 fn pool(n: usize) -> ThreadPool {
-    ThreadPool::new((0..n as u32).map(|w| Seat { cache: w / 2, node: w / 4 }).collect())
+    ThreadPool::new((0..n as u32).map(|w| Seat { cache: w / 2, node: w / 4, speed: 1 }).collect())
 }
 
 /// Runs a graph whose tasks answer `NotYet` and `Again` at random, and checks the order.
