@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, TypeVar, Union
 
 from . import _native, _ranks
-from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue, VoidCatalogue
+from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue, VoidCatalogue, read
 from ._errors import InvalidArgumentError
 from ._options import has_keywords, split, texts
 from ._parameters import (
@@ -31,6 +31,7 @@ from ._sources import (
     array,
     axes,
     geometry,
+    optional,
     vectors,
 )
 from ._trees import MergerTree
@@ -131,8 +132,8 @@ class Engine:
         def request() -> Any:
             graph = ParticleGraph(source, {}) if isinstance(source, Particles) else source
             if not isinstance(graph, ParticleGraph):
-                message = f"{type(source).__name__} instead of particles; expected opened particles or their graph"
-                raise InvalidArgumentError(message)
+                expected = "opened particles or their graph"
+                raise InvalidArgumentError(_no_source(source, expected, "open_particles"))
             return _native.Request.voids(graph.particles._native, graph.options, given)
 
         return VoidCatalogue(self._run(request, progress), place=self._place)
@@ -184,10 +185,10 @@ def _request_on_cells(
         raise InvalidArgumentError("no field; expected one number per cell")
     return _native.Request.phew(
         cells._native,
-        array(field),
+        array(field, "field"),
         options,
-        velocity=None if velocity is None else axes(velocity),
-        mass_density=None if mass_density is None else array(mass_density),
+        velocity=optional(velocity, "velocity", axes),
+        mass_density=optional(mass_density, "mass_density"),
         name=name,
     )
 
@@ -197,13 +198,18 @@ def _request_on_disk(source: Source, field: Any, options: Dict[str, Any]) -> Any
         return _native.Request.phew_snapshot(source._native, "auto" if field is None else field, options)
     mesh = source.mesh() if isinstance(source, Particles) else source
     if not isinstance(mesh, (ParticleMesh, ParticleGraph)):
-        expected = "cells, an opened output or opened particles"
-        raise InvalidArgumentError(f"{type(source).__name__} instead of a source; expected {expected}")
+        raise InvalidArgumentError(_no_source(source, "cells, an opened output or opened particles", "open"))
     if field is not None:
         raise InvalidArgumentError("a field for particles; expected none")
     if isinstance(mesh, ParticleGraph):
         return _native.Request.phew_graph(mesh.particles._native, mesh.options, options)
     return _native.Request.phew_particles(mesh.particles._native, mesh.options, options)
+
+
+def _no_source(given: Any, expected: str, opens: str) -> str:
+    if isinstance(given, (str, os.PathLike)):
+        return f"{os.fspath(given)!r} is a path; expected {expected}: inselberg.{opens}({os.fspath(given)!r})"
+    return f"{type(given).__name__} instead of a source; expected {expected}"
 
 
 def _groups_of_positions(
@@ -220,14 +226,16 @@ def _groups_of_positions(
     cosmology: Optional[Sequence[float]] = None,
     **options: Unpack[FofOptions],
 ) -> Any:
+    if isinstance(positions, (str, os.PathLike)):
+        raise InvalidArgumentError(_no_source(positions, "positions or opened particles", "open_particles"))
     return _native.Request.fof(
-        vectors(positions),
+        vectors(positions, "positions"),
         geometry(1.0 if box is None else box, coarse, box is not None, time, units, cosmology),
         texts(FofOptions, options),
-        ids=None if ids is None else array(ids),
-        masses=None if masses is None else array(masses),
-        velocities=None if velocities is None else vectors(velocities),
-        attached=None if attached is None else array(attached),
+        ids=optional(ids, "ids"),
+        masses=optional(masses, "masses"),
+        velocities=optional(velocities, "velocities", vectors),
+        attached=optional(attached, "attached"),
     )
 
 
@@ -412,9 +420,11 @@ def phew_grid(
     ``velocity`` is three arrays of the same shape.
     """
     box, others = _split(options)
-    field = array(field)
-    cells = _Later(lambda: Cells.grid(field.shape, start=start, whole=whole, threads=threads, **box))
-    return _engine(threads, comm).phew(cells, field, **others)
+
+    def grid() -> Cells:
+        return Cells.grid(array(field, "field").shape, start=start, whole=whole, threads=threads, **box)
+
+    return _engine(threads, comm).phew(_Later(grid), field, **others)
 
 
 @has_keywords(FofOptions, FofTypesOptions)
@@ -503,13 +513,7 @@ def trees(
 
 def read_catalogue(path: Union[str, "os.PathLike[str]"]) -> Catalogue:
     """A catalogue that the command ``inselberg`` or this package wrote: HDF5 or CSV."""
-    native = _native.read_catalogue(os.fspath(path))
-    names = {name for name, *_ in native.layout()}
-    if "clumps" in names:
-        return ClumpCatalogue(native)
-    if "voids" in names:
-        return VoidCatalogue(native)
-    return GroupCatalogue(native) if "Groups" in names else Catalogue(native)
+    return read(os.fspath(path))
 
 
 def _split(options: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:

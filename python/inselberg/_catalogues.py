@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import os
+import tempfile
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
+from . import _native
 from ._errors import InvalidArgumentError
 from ._options import has_keywords, texts
 from ._parameters import RecutOptions, RecutVoidsOptions
@@ -156,6 +158,27 @@ class Catalogue:
             ]
             self._layout[name] = n_rows, columns
 
+    def __copy__(self) -> Any:
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__, attributes=dict(self.attributes))
+        return other
+
+    def __deepcopy__(self, _: Any) -> Any:
+        # All but the dictionary of attributes is immutable.
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        self._check_all_rows("a pickle")
+        with tempfile.TemporaryDirectory(prefix="inselberg-") as folder:
+            path = os.path.join(folder, "catalogue.hdf5")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _restored, (file.read(), self._kept())
+
+    def _kept(self) -> Dict[str, Any]:
+        """What a file does not hold: labels by name."""
+        return {}
+
     @property
     def tables(self) -> Dict[str, Table]:
         """The tables by name."""
@@ -163,7 +186,7 @@ class Catalogue:
 
     def __getitem__(self, table: str) -> Table:
         if table not in self._layout:
-            raise KeyError(f"no table {table!r}; expected one of {', '.join(self._layout)}")
+            raise KeyError(f"no table {table!r}; expected one of {', '.join(self._layout) or 'none'}")
         n_rows, columns = self._layout[table]
         # Tables refer to the catalogue, which keeps none of them: it ends with its last user.
         return Table(table, n_rows, columns, self._rows_of(table), _unit_factors(self.attributes))
@@ -252,6 +275,11 @@ class ClumpCatalogue(Catalogue):
         super().__init__(native, has_items, place, call)
         self._shape = shape
 
+    def _kept(self) -> Dict[str, Any]:
+        if not self._has_items:
+            return {}
+        return {"labels": self.labels, "halo_labels": self.halo_labels, "coverage": self.coverage}
+
     def _with_all_rows(self, native: Any) -> "ClumpCatalogue":
         return ClumpCatalogue(native, self._has_items, self._shape, call=self)
 
@@ -273,7 +301,7 @@ class ClumpCatalogue(Catalogue):
     @property
     def coverage(self) -> float:
         """The part of the box that the leaves cover: 1 where none was left out."""
-        return self._of_call("coverage")
+        return self._found["coverage"] if "coverage" in self._found else self._of_call("coverage")
 
     @property
     def labels(self) -> np.ndarray:
@@ -385,14 +413,21 @@ class GroupCatalogue(Catalogue):
     @property
     def linking_length(self) -> float:
         """In the units of the positions."""
-        return self._of_call("linking_length")
+        found = self._found.get("linking_length")
+        return self._of_call("linking_length") if found is None else found
+
+    def _kept(self) -> Dict[str, Any]:
+        if self._of is not self._native or not hasattr(self._of, "linking_length"):
+            return {}
+        labels = {"labels": self.labels} if self._has_items else {}
+        return {"linking_length": self.linking_length, **labels}
 
     @property
     def labels(self) -> np.ndarray:
         """The identifier of the group of each particle, in the order of the particles; 0 for none."""
-        if not self._has_items:
-            raise InvalidArgumentError("no labels of particles; expected positions as arrays")
         if "labels" not in self._found:
+            if not self._has_items:
+                raise InvalidArgumentError("no labels of particles; expected positions as arrays")
             self._found["labels"] = labels = self._of_call("labels")
             labels.flags.writeable = False
         return self._found["labels"]
@@ -442,6 +477,31 @@ class VoidCatalogue(Catalogue):
     def plot(self, axis: int = 2, ax: Any = None, **style: Any) -> Any:
         """Centres of the voids along one axis as circles, larger by volume. Needs matplotlib."""
         return _plot(self, ax, axis, self.voids["centre"], self.voids["volume"], self.voids["id"], style)
+
+
+def read(path: str) -> Catalogue:
+    """The catalogue of a file, as :func:`inselberg.read_catalogue`."""
+    native = _native.read_catalogue(path)
+    names = {name for name, *_ in native.layout()}
+    if "clumps" in names:
+        return ClumpCatalogue(native)
+    if "voids" in names:
+        return VoidCatalogue(native)
+    return GroupCatalogue(native) if "Groups" in names else Catalogue(native)
+
+
+def _restored(file: bytes, kept: Dict[str, Any]) -> Catalogue:
+    """The catalogue of a pickle."""
+    with tempfile.TemporaryDirectory(prefix="inselberg-") as folder:
+        path = os.path.join(folder, "catalogue.hdf5")
+        with open(path, "wb") as out:
+            out.write(file)
+        catalogue = read(path)
+    for value in kept.values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+    catalogue._found.update(kept)
+    return catalogue
 
 
 class _Loader:

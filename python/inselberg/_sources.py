@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class Cells:
         is three arrays of n.
         """
         about_box = geometry(box, coarse, periodic, time, units, cosmology)
-        return cls(_native.Cells.leaves(array(levels), vectors(positions), about_box, threads), about_box)
+        return cls(_native.Cells.leaves(array(levels, "levels"), vectors(positions, "positions"), about_box, threads), about_box)
 
     @classmethod
     def octs(
@@ -132,7 +132,8 @@ class Cells:
         labels have eight entries per oct.
         """
         about_box = geometry(box, coarse, periodic, time, units, cosmology)
-        return cls(_native.Cells.octs(array(levels), vectors(positions), array(splits), about_box, threads), about_box)
+        given = array(levels, "levels"), vectors(positions, "positions"), array(splits, "splits")
+        return cls(_native.Cells.octs(*given, about_box, threads), about_box)
 
     @classmethod
     def grid(
@@ -289,23 +290,44 @@ def geometry(
     }
 
 
-def array(values: Any) -> np.ndarray:
-    """An array as it is; a list as a new one."""
-    return np.asarray(values)
+def array(values: Any, what: str) -> np.ndarray:
+    """An array as it is; what is not one as a new one, in the byte order of the machine.
+
+    Takes what NumPy takes, and arrays of other libraries in main memory (DLPack). Masked values have no meaning here: they are
+    refused.
+    """
+    is_known = isinstance(values, np.ndarray) or hasattr(values, "__array__") or hasattr(values, "__array_interface__")
+    try:
+        found = np.asanyarray(np.from_dlpack(values) if hasattr(values, "__dlpack__") and not is_known else values)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"{what}: {error}; expected numbers in main memory") from None
+    if isinstance(found, np.ma.MaskedArray):
+        n_masked = int(np.count_nonzero(np.ma.getmaskarray(found)))
+        if n_masked:
+            raise InvalidArgumentError(f"{what} has {n_masked} masked values; expected a number for each cell or particle")
+    found = np.asarray(found)
+    if found.dtype == np.float16:
+        return found.astype(np.float32)
+    return found if found.dtype.isnative else found.astype(found.dtype.newbyteorder("="))
 
 
-def vectors(values: Any) -> Any:
+def vectors(values: Any, what: str) -> Any:
     """Vectors as an array of shape (n, 3), or as three arrays of n."""
-    if isinstance(values, (tuple, list)) and len(values) == 3 and all(isinstance(v, np.ndarray) for v in values):
-        return list(values)
-    return np.asarray(values)
+    if isinstance(values, (tuple, list)) and len(values) == 3 and all(hasattr(v, "shape") for v in values):
+        return [array(axis, what) for axis in values]
+    return array(values, what)
 
 
-def axes(values: Any) -> Any:
+def axes(values: Any, what: str) -> Any:
     """Vectors as an array per axis."""
-    given = vectors(values)
+    given = vectors(values, what)
     if isinstance(given, list):
         return given
     if given.ndim < 2 or given.shape[-1] != 3:
-        raise InvalidArgumentError(f"velocity has the shape {given.shape}; expected 3 along the last axis")
+        raise InvalidArgumentError(f"{what} has the shape {given.shape}; expected 3 along the last axis")
     return [given[..., axis] for axis in range(3)]
+
+
+def optional(values: Any, what: str, form: Callable[[Any, str], Any] = array) -> Any:
+    """Values in the form that they have to have, or None."""
+    return None if values is None else form(values, what)

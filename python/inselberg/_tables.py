@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
@@ -36,6 +37,14 @@ class Column:
             self._values.flags.writeable = False
         return self._values
 
+    def __reduce__(self) -> Any:
+        return Column._of, (self.name, self.units, self.cgs, self.description, self.values)
+
+    @classmethod
+    def _of(cls, name: str, units: str, cgs: Optional[float], description: str, values: np.ndarray) -> "Column":
+        """With values that are known."""
+        return cls(name, units, cgs, description, lambda: values)
+
     def __repr__(self) -> str:
         return f"<column {self.name} [{self.units}]: {self.description}>"
 
@@ -60,6 +69,10 @@ class Table:
         self._columns = {column.name: column for column in columns}
         self._row = row or Row
         self._unit_factors = cgs or {}
+
+    def __reduce__(self) -> Any:
+        # Rows of the copy have no catalogue around them.
+        return Table, (self.name, self._n_rows, list(self._columns.values()), None, self._unit_factors)
 
     def __len__(self) -> int:
         return self._n_rows
@@ -102,8 +115,9 @@ class Table:
         try:
             return self._columns[name]
         except KeyError:
-            known = ", ".join(self._columns)
-            raise KeyError(f"{self.name} has no column {name!r}; expected one of {known}") from None
+            near = difflib.get_close_matches(str(name), list(self._columns), 1)
+            known = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(self._columns)}"
+            raise KeyError(f"{self.name} has no column {name!r}; {known}") from None
 
     @property
     def units(self) -> Dict[str, str]:
@@ -174,7 +188,10 @@ class Table:
             named = {name: units.def_unit(name) for name in cgs}
         table = QTable()
         for name, column in self._columns.items():
-            table[name] = column.values * _product(column.units, named, units.dimensionless_unscaled)
+            unit = _product(column.units, named, units.dimensionless_unscaled)
+            # A quantity is a real number, in which identities would lose bits.
+            is_count = unit == units.dimensionless_unscaled and column.values.dtype.kind in "iub"
+            table[name] = column.values.copy() if is_count else column.values * unit
             table[name].info.description = column.description
         return table
 
@@ -201,6 +218,9 @@ class Row:
     def __init__(self, table: Table, number: int) -> None:
         self._table = table
         self._number = number
+
+    def __reduce__(self) -> Any:
+        return Row, (self._table, self._number)
 
     def __getitem__(self, name: str) -> Any:
         return self._table[name][self._number]

@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 from . import _native
 from ._catalogues import Catalogue
-from ._sources import array, geometry, vectors
+from ._sources import array, geometry, optional, vectors
 
 
 class MergerTree:
@@ -73,23 +73,20 @@ class MergerTree:
         Over ranks each object is on one rank, with all its members.
         """
 
-        def optional(values: Any) -> Any:
-            return None if values is None else array(values)
-
         def request() -> Any:
             return _native.Request.tree_add_objects(
                 self._native,
                 number,
                 geometry(box, coarse, True, time, units, cosmology),
-                array(ids),
-                array(n_members),
-                array(members),
-                offsets=optional(offsets),
-                types=optional(types),
-                parents=optional(parents),
-                masses=optional(masses),
-                positions=None if positions is None else vectors(positions),
-                velocities=None if velocities is None else vectors(velocities),
+                array(ids, "ids"),
+                array(n_members, "n_members"),
+                array(members, "members"),
+                offsets=optional(offsets, "offsets"),
+                types=optional(types, "types"),
+                parents=optional(parents, "parents"),
+                masses=optional(masses, "masses"),
+                positions=optional(positions, "positions", vectors),
+                velocities=optional(velocities, "velocities", vectors),
             )
 
         self._run(request, progress)

@@ -126,3 +126,45 @@ def test_velocities_of_a_grid():
         ib.phew_grid(field, velocity=velocity[..., :2], **options)
     with pytest.raises(ib.InvalidArgumentError, match=r"velocity has the shape \[2, 4, 4\]; expected the shape \[4, 4, 4\]"):
         ib.phew_grid(field, velocity=velocity[:2], **options)
+
+
+class Exported:
+    """An array of another library, which is reached by DLPack only."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_of_other_kinds_and_byte_orders():
+    random = np.random.default_rng(5)
+    field, options = random.integers(0, 2000, (8, 8, 8)).astype(np.float64), dict(density_threshold=900, relevance_threshold=1.01)
+    expected = ib.phew_grid(field, **options).labels
+    assert expected.any()
+    for given in (field.astype(">f8"), field.astype(">i2"), field.astype("f2"), Exported(field), memoryview(field), field.tolist()):
+        np.testing.assert_array_equal(ib.phew_grid(given, **options).labels, expected)
+    positions = random.random((200, 3))
+    groups = ib.fof(positions, linking_length=0.1, min_size=2)
+    for given in (positions.astype(">f8"), Exported(positions), list(positions.T.astype(">f8"))):
+        np.testing.assert_array_equal(ib.fof(given, linking_length=0.1, min_size=2).labels, groups.labels)
+
+
+def test_masked_values_are_never_taken_for_numbers():
+    field = np.ma.masked_array(np.ones((4, 4, 4)), mask=np.arange(64).reshape(4, 4, 4) < 3)
+    with pytest.raises(ib.InvalidArgumentError, match="field has 3 masked values"):
+        ib.phew_grid(field, density_threshold=0.5)
+    with pytest.raises(ib.InvalidArgumentError, match="masses has 1 masked values"):
+        ib.fof(np.zeros((2, 3)), linking_length=0.1, masses=np.ma.masked_array([1.0, 2.0], [False, True]))
+    # A mask that hides nothing is none.
+    assert ib.phew_grid(np.ma.masked_array(field.data), density_threshold=0.1).labels.all()
+
+
+def test_a_path_is_no_source():
+    for call, opens in ((ib.phew, "open"), (ib.fof, "open_particles"), (ib.voids, "open_particles")):
+        with pytest.raises(ib.InvalidArgumentError, match=rf"'output_00080' is a path; .*inselberg\.{opens}\('output_00080'\)"):
+            call("output_00080")

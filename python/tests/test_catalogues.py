@@ -1,5 +1,8 @@
 """Tables, their units, and the files that they go into."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from conftest import same_tables
@@ -113,3 +116,35 @@ def test_plots(cat):
     ax = cat.plot(axis=0)
     assert ax.get_xlabel() == "y [code_length]"
     assert len(ax.collections[0].get_offsets()) == len(cat.clumps)
+
+
+def test_pickles_and_copies(cat):
+    for other in (pickle.loads(pickle.dumps(cat)), copy.copy(cat), copy.deepcopy(cat)):
+        assert same_tables(other, cat) and other.attributes == cat.attributes and other.attributes is not cat.attributes
+        np.testing.assert_array_equal(other.labels, cat.labels)
+        np.testing.assert_array_equal(other.halo_labels, cat.halo_labels)
+        assert other.coverage == cat.coverage and len(other.clump(1).cells()) == len(cat.clump(1).cells())
+        assert same_tables(other.recut(relevance_threshold=2.0), cat.recut(relevance_threshold=2.0))
+    table, row = pickle.loads(pickle.dumps((cat.clumps, cat.clumps[1])))
+    np.testing.assert_array_equal(table["peak_position"], cat.clumps["peak_position"])
+    assert table.units == cat.clumps.units and row.to_dict().keys() == cat.clumps[1].to_dict().keys()
+    groups = ib.fof(np.zeros((3, 3)), linking_length=0.1, min_size=2)
+    other = pickle.loads(pickle.dumps(groups))
+    assert other.linking_length == groups.linking_length and other.labels.tolist() == [1, 1, 1]
+
+
+def test_identities_keep_their_bits():
+    pytest.importorskip("astropy")
+    ids = np.array([2**62 + 1, 2**62 + 3], dtype=np.uint64)
+    tree = ib.trees()
+    tree.add_objects(1, [0], [2], ids, time=1.0)
+    nodes = tree.catalogue()["nodes"]
+    whole = [name for name in nodes.columns if nodes[name].dtype.kind in "iu"]
+    columns = nodes.astropy
+    assert whole and all(columns[name].dtype == nodes[name].dtype for name in whole)
+    assert all((np.asarray(columns[name]) == nodes[name]).all() for name in whole)
+
+
+def test_a_mistyped_column_is_named_with_the_nearest(cat):
+    with pytest.raises(KeyError, match="did you mean mass?"):
+        cat.clumps["maas"]
