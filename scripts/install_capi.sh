@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 prefix=${1:?expected a folder}
 shift
 profile=${PROFILE:-release}
+began=$SECONDS
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 
@@ -25,8 +26,10 @@ prefix=$(cd "$prefix" && pwd)
 install -m 755 "$folder/libinselberg_capi.so" "$prefix/lib/libinselberg.so.0"
 ln -sf libinselberg.so.0 "$prefix/lib/libinselberg.so"
 install -m 644 "$folder/libinselberg_capi.a" "$prefix/lib/libinselberg.a"
-# Without the debug symbols, which are nine tenths of the shared library.
-strip --strip-debug "$prefix/lib/libinselberg.so.0" "$prefix/lib/libinselberg.a"
+# Without the debug symbols, which are nine tenths of the shared library, and the compiler's intermediate code, which is most
+# of the static one.
+strip --strip-debug "$prefix/lib/libinselberg.so.0"
+objcopy --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd "$prefix/lib/libinselberg.a"
 install -m 644 engine/capi/include/inselberg.h engine/capi/fortran/inselberg.f90 "$prefix/include"
 cat >"$prefix/lib/pkgconfig/inselberg.pc" <<END
 prefix=$prefix
@@ -40,4 +43,6 @@ Libs: -L\${libdir} -Wl,-rpath,\${libdir} -linselberg
 Libs.private: $private
 Cflags: -I\${includedir}
 END
+size() { du -h "$(readlink -f "$prefix/lib/libinselberg.$1")" | cut -f1; }
+echo "built in $((SECONDS - began)) s; libinselberg.so has $(size so), libinselberg.a has $(size a)"
 echo "installed in $prefix: libinselberg.so, libinselberg.a, inselberg.h, inselberg.f90, inselberg.pc"

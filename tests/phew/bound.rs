@@ -380,7 +380,7 @@ fn particles_of_any_snapshot_are_unbound_on_their_mesh() {
     let catalogues = [1, 3].map(|n_ranks| {
         let parts = inselberg_comm::run_threads(n_ranks, |comm| {
             let input = open_particles(std::slice::from_ref(&path)).expect("a snapshot");
-            let snapshot = ParticleSnapshot::new(input, &mesh).expect("particles");
+            let snapshot = ParticleSnapshot::new(input.into(), &mesh).expect("particles");
             let config = bound_config(&snapshot, PotentialChoice::Tree);
             let outcome = run_on_particles(&snapshot, &mesh, &config, comm, &Executor::default());
             outcome.expect("clumps").catalogue.gather(comm).expect("gathered")

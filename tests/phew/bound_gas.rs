@@ -546,7 +546,7 @@ mod gas_particles {
     fn found(paths: &[PathBuf], n_ranks: usize) -> Catalogue {
         let parts = run_threads(n_ranks, |comm| {
             let input = open_particles(paths).expect("a snapshot");
-            let snapshot = ParticleSnapshot::new(input, &mesh()).expect("particles");
+            let snapshot = ParticleSnapshot::new(input.into(), &mesh()).expect("particles");
             let config = bound_config(&snapshot, PotentialChoice::Tree);
             let outcome = run_on_particles(&snapshot, &mesh(), &config, comm, &Executor::default());
             outcome.expect("clumps").catalogue.gather(comm).expect("gathered")

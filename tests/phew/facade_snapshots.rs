@@ -101,7 +101,7 @@ fn particles_give_what_the_command_gives() {
         root_level: None,
     };
     let input = || open_particles(&[output("dm_1rank")]).expect("opened");
-    let snapshot = ParticleSnapshot::new(input(), &mesh).expect("particles");
+    let snapshot = ParticleSnapshot::new(input().into(), &mesh).expect("particles");
     let config = PhewRequest {
         field: FieldChoice::Auto,
         params: PhewParams::from(Thresholds {

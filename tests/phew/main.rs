@@ -20,6 +20,7 @@ mod facade_projection;
 mod facade_snapshots;
 mod forest;
 mod gas_clumps;
+mod held_particles;
 mod invariance;
 mod leaves;
 mod mock_haloes;

@@ -176,7 +176,7 @@ pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search
         root_level: None,
     };
     let input = MockParticles::new(position, velocity);
-    let snapshot = ParticleSnapshot::new(Box::new(input), &mesh).expect("particles");
+    let snapshot = ParticleSnapshot::new(std::sync::Arc::new(input), &mesh).expect("particles");
     let config = PhewRequest {
         field: FieldChoice::Auto,
         params: PhewParams::from(Thresholds {

@@ -44,7 +44,7 @@ fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> P
 }
 
 pub fn snapshot(input: &Given, graph: &ParticleGraphConfig) -> ParticleSnapshot {
-    ParticleSnapshot::new(Box::new(input.clone()), &graph.mesh).expect("particles")
+    ParticleSnapshot::new(std::sync::Arc::new(input.clone()), &graph.mesh).expect("particles")
 }
 
 fn on(
@@ -326,7 +326,7 @@ fn members_are_bound_on_any_number_of_ranks() {
     let found = |n_ranks: usize| {
         let parts = run_ranks(Comm::threads(n_ranks), |comm| {
             let input = open_particles(std::slice::from_ref(&path)).expect("a snapshot");
-            let snapshot = ParticleSnapshot::new(input, &graph.mesh).expect("particles");
+            let snapshot = ParticleSnapshot::new(input.into(), &graph.mesh).expect("particles");
             let config = phew_config(80.0, Persistence::Ratio(3.0), Some(200.0))
                 .with(|params| params.bound(bound_config(&snapshot, PotentialChoice::Tree).params.bound));
             let outcome = run_on_graph(&snapshot, &graph, &config, comm, &Executor::default());

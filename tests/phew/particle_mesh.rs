@@ -309,7 +309,7 @@ fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads
         .with_cells(true)
         .with_particles(true),
     };
-    let snapshot = ParticleSnapshot::new(Box::new(given.clone()), mesh).expect("particles");
+    let snapshot = ParticleSnapshot::new(std::sync::Arc::new(given.clone()), mesh).expect("particles");
     let work = |comm: &Comm| {
         let executor = Executor::new(ThreadPool::with_threads(n_threads), &Silent);
         let outcome = run_on_particles(&snapshot, mesh, &phew, comm, &executor).expect("an outcome");

@@ -108,7 +108,7 @@ fn from_particles(run: &str) -> Source {
         root_level: None,
     };
     let particles = open_particles(&[crate::common::output(run)]).expect("particles");
-    Source::Particles(Box::new(ParticleSnapshot::new(particles, &mesh).expect("sound")), mesh)
+    Source::Particles(Box::new(ParticleSnapshot::new(particles.into(), &mesh).expect("sound")), mesh)
 }
 
 impl Input {

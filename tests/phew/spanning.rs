@@ -147,7 +147,7 @@ fn meshes_from_particles() {
     let found = |rules: SpanRules, n_ranks: usize| {
         let parts = run_ranks(Comm::threads(n_ranks), |comm| {
             let input = open_particles(std::slice::from_ref(&path)).expect("a snapshot");
-            let snapshot = ParticleSnapshot::new(input, &mesh).expect("particles");
+            let snapshot = ParticleSnapshot::new(input.into(), &mesh).expect("particles");
             let config = with(&bound_config(&snapshot, PotentialChoice::Tree), rules);
             let outcome = run_on_particles(&snapshot, &mesh, &config, comm, &Executor::default());
             outcome.expect("clumps").catalogue.gather(comm).expect("gathered")

@@ -143,7 +143,8 @@ pub mod trees;
 #[doc(hidden)]
 pub mod voids;
 
-pub use api::cells::{CellFields, Cells, Geometry};
+pub use api::cell_fields::CellFields;
+pub use api::cells::{Cells, Geometry};
 pub use api::clumps::{ClumpId, Clumps};
 pub use api::engine::{Engine, EngineBuilder};
 pub use api::found::FoundCatalogue;

@@ -16,6 +16,7 @@ mod gadget;
 mod gadget_units;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+mod held;
 mod masses;
 mod npy;
 mod npz;
@@ -27,11 +28,12 @@ pub use crate::dataset_path::file_of;
 pub use columns::Columns;
 pub use defaults::InputDefaults;
 pub use gadget::BlockOrder;
+pub use held::HeldParticles;
 pub use masses::{EXPECTED_MASS, MissingMasses, mass_of_all};
 pub use positions::Positions;
 pub use write_npy::stage_positions;
 
-use super::{Cosmology, ExtraCosmology, InputFacts, ReadError, ReadResult, StaticName, Units, facts};
+use super::{Cosmology, ExtraCosmology, Header, InputFacts, ReadError, ReadResult, StaticName, Units, facts};
 use crate::{foreign, input_file};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -121,6 +123,21 @@ pub struct Matter {
     pub dark: Option<f64>,
     /// Whether the run has gas.
     pub has_gas: bool,
+}
+
+impl Matter {
+    /// That of a snapshot whose masses and lengths are physical, at the time of the output. The own constants of
+    /// RAMSES are in its unit of density: in its cosmological units the mean density of matter is 1. `None` without
+    /// matter.
+    pub fn of(header: &Header, has_gas: bool) -> Option<Self> {
+        let c = header.cosmology.as_ref().filter(|c| c.aexp > 0.0 && c.omega_m > 0.0)?;
+        let critical = match header.is_in_mean_densities() {
+            true => 1.0 / c.omega_m,
+            false => c.critical_density_today() / c.aexp.powi(3) / header.units.density,
+        };
+        let dark = (c.omega_b > 0.0 || !has_gas).then_some((c.omega_m - c.omega_b) * critical);
+        Some(Self { all: c.omega_m * critical, dark, has_gas })
+    }
 }
 
 /// Particles that an input stores together.
@@ -217,6 +234,12 @@ pub trait ParticleInput: Send + Sync {
             (start < end).then(|| start..(start / step + 1).saturating_mul(step).min(end))
         };
         std::iter::successors(next(&(rows.start..rows.start)), next).collect()
+    }
+
+    /// Where rows are in the memory of ranks: the first row of each rank, and the number of all. Each rank then reads
+    /// only its own. `None` where any rank reads any row.
+    fn first_rows(&self) -> Option<&[u64]> {
+        None
     }
 
     /// The file of a row and its name there, for messages.

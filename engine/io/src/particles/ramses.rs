@@ -6,7 +6,7 @@ use super::{
     ParticleReader, SINK, STAR, Species,
 };
 use crate::{
-    Family, FieldDefaults, Header, InputFacts, ParticleBlock, ReadError, ReadResult, Snapshot, facts, ramses,
+    Family, FieldDefaults, InputFacts, ParticleBlock, ReadError, ReadResult, Snapshot, facts, ramses,
 };
 use std::ops::Range;
 use std::path::PathBuf;
@@ -77,21 +77,9 @@ fn about(snapshot: &dyn Snapshot, n: u64) -> ParticleHeader {
         sampled: [1.0; N_KINDS],
         cosmology: header.cosmology.clone(),
         softening: [None; N_KINDS],
-        matter: matter(header, snapshot.fields().iter().any(|f| f.family == "hydro")),
+        matter: Matter::of(header, snapshot.fields().iter().any(|f| f.family == "hydro")),
         species: vec![species],
     }
-}
-
-/// Masses and lengths are physical, at the time of the output. The run's own constants are in its unit of
-/// density: in its cosmological units the mean density of matter is 1.
-fn matter(header: &Header, has_gas: bool) -> Option<Matter> {
-    let c = header.cosmology.as_ref().filter(|c| c.aexp > 0.0 && c.omega_m > 0.0)?;
-    let critical = match header.is_in_mean_densities() {
-        true => 1.0 / c.omega_m,
-        false => c.critical_density_today() / c.aexp.powi(3) / header.units.density,
-    };
-    let dark = (c.omega_b > 0.0 || !has_gas).then_some((c.omega_m - c.omega_b) * critical);
-    Some(Matter { all: c.omega_m * critical, dark, has_gas })
 }
 
 impl ParticleInput for Pieces {

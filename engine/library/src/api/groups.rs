@@ -8,12 +8,11 @@ use crate::api::session::{Session, Shared};
 use crate::bound::BoundRequest;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run::{SearchFacts, catalogue};
-use crate::fof::{FofOutcome, FofRequest, Groups, LinkingRules, ParticleCounts, Role, find_groups};
+use crate::fof::{FofOutcome, FofRequest, GroupIds, Groups, LinkingRules, ParticleCounts, Role, find_groups};
 use crate::projection::KeptForMaps;
 use crate::projection::project_particles;
 use inselberg_comm::Reduce;
 use inselberg_io::catalogue::CataloguePart;
-use inselberg_io::particles::{DARK_MATTER, MassOf, N_KINDS, ParticleHeader, Species};
 use inselberg_io::staging::Staged;
 use rayon::prelude::*;
 use std::num::NonZeroU64;
@@ -88,7 +87,7 @@ pub(crate) fn search(
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
     if params.bound != BoundRequest::default() {
-        let message = "properties of groups of particles in memory; expected particles on disk";
+        let message = "properties of groups of borrowed particles; expected held ones, or particles on disk";
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
     let Session { shared, comm, executor, .. } = *session;
@@ -105,7 +104,7 @@ pub(crate) fn search(
         attachable: counts[0] - counts[1],
         dark: counts[1],
     };
-    let about = header(particles, sides, census.all);
+    let about = particles.header(sides, census.all);
     let params = &converted(params, &of_header(&about))?;
     let linking_length = linking_length(params.linking, sides, census.linkable)?;
     let (min_size, allow_duplicate_ids) = (params.min_size, params.allow_duplicate_ids);
@@ -118,8 +117,7 @@ pub(crate) fn search(
     let request = &FofRequest::of_dark_matter(params.clone());
     let facts = SearchFacts { about: &about, notes: &[], request, rules: &rules, census: &census };
     let catalogue = catalogue(&facts, &found, comm, executor.observer())?;
-    let n = particles.len();
-    let labels = (0..n).into_par_iter().map(|i| GroupId::new(found.group_of.get(i))).collect();
+    let labels = labels(&found.group_of);
     // Groups depend on the division of the particles among the ranks where distances tie.
     let is_numbered = !particles.has_ids() && comm.n_ranks() > 1;
     let line =
@@ -133,6 +131,11 @@ pub(crate) fn search(
         warnings: is_numbered.then(|| line.to_string()).into_iter().collect(),
         group_ids: None,
     })
+}
+
+/// The group of each particle of this rank.
+fn labels(group_of: &GroupIds) -> Vec<Option<GroupId>> {
+    (0..group_of.len()).into_par_iter().map(|i| GroupId::new(group_of.get(i))).collect()
 }
 
 /// The linking length in the units of the positions.
@@ -155,48 +158,16 @@ fn linking_length(linking: Linking, sides: Option<[f64; 3]>, n: u64) -> Result<f
     }
 }
 
-/// As the header of an input, for the attributes of a catalogue.
-fn header(particles: &ParticleColumns, sides: Option<[f64; 3]>, n: u64) -> ParticleHeader {
-    let species = Species {
-        name: "particles".into(),
-        kind: Some(DARK_MATTER),
-        n,
-        mass: MassOf::Each,
-        is_double: true,
-        has_ids: particles.has_ids(),
-        has_velocities: particles.has_velocities(),
-        has_densities: false,
-        has_weights: false,
-        has_wind: false,
-        problem: None,
-    };
-    let geometry = &particles.geometry;
-    ParticleHeader {
-        format: "memory",
-        sides,
-        periodic: sides.is_some(),
-        time: geometry.time,
-        units: geometry.units,
-        assumed_units: Vec::new(),
-        boundary_is_assumed: false,
-        notes: Vec::new(),
-        sampled: [1.0; N_KINDS],
-        cosmology: geometry.cosmology.clone(),
-        matter: None,
-        softening: [None; N_KINDS],
-        species: vec![species],
-    }
-}
-
 impl FofGroups {
-    /// Of a search whose particles nobody gave, so that nobody gets labels.
+    /// Of a search in an input. Particles in memory get labels.
     pub(crate) fn of_output(shared: &Arc<Shared>, found: FofOutcome) -> Self {
         let FofOutcome { groups, linking_length, catalogue, group_ids, projection, kept, warnings, .. } =
             found;
+        let labels = found.group_of.map_or(Vec::new(), |of| labels(&of));
         let kept = kept.map(|kept| -> Arc<dyn KeptForMaps> { Arc::new(kept) });
         let catalogue = FoundCatalogue::new(shared, catalogue, kept.ok_or(NO_MAPS));
         let catalogue = catalogue.with_projection(projection);
-        Self { catalogue, groups, labels: Vec::new(), linking_length, warnings, group_ids }
+        Self { catalogue, groups, labels, linking_length, warnings, group_ids }
     }
 
     /// The group of each particle of this rank, in the order of the particles; `None` for particles in no

@@ -1,7 +1,8 @@
 //! The mesh of the cells of a program: built at the first call with them, and filled with new values at later
 //! calls.
 
-use crate::api::cells::{CellFields, Cells};
+use crate::api::cell_fields::CellFields;
+use crate::api::cells::Cells;
 use crate::chunks::{carve, chunks};
 use crate::column::{Column, VectorColumn};
 use crate::error::Error;

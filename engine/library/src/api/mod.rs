@@ -8,6 +8,7 @@
 //! In the flow: above everything else; no other module uses this folder.
 
 mod call;
+pub mod cell_fields;
 pub mod cells;
 pub mod clumps;
 mod conversions;

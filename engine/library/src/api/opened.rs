@@ -1,15 +1,18 @@
 //! Outputs of simulations on disk: opened by their headers.
 
 use crate::api::cells::Geometry;
-use crate::error::Error;
+use crate::api::params::ParticleMeshParams;
+use crate::error::{Error, ErrorKind};
 use crate::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
 use crate::particles::BoxError;
 use inselberg_comm::Comm;
 use inselberg_io::particles::{
-    InputDefaults, ParticleHeader, ParticleInput, open_particles_from, read_particle_headers_with,
+    HeldParticles, InputDefaults, N_KINDS, ParticleHeader, ParticleInput, open_particles_from,
+    read_particle_headers_with,
 };
 use inselberg_io::{FieldDefaults, InputFacts, Snapshot, collective, open_from, read_headers_with};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An output with cells on disk, such as the folder `output_00080` of RAMSES. Only its headers have been
 /// read.
@@ -71,10 +74,10 @@ impl OpenSnapshot {
     }
 }
 
-/// Particles on disk, in one or more files of one input. Only the headers have been read.
+/// Particles: on disk, in one or more files of one input, of which only the headers have been read; or copies of
+/// those of a program ([`crate::Engine::hold_particles`]).
 pub struct OpenParticles {
-    facts: InputFacts,
-    input: Box<dyn ParticleInput>,
+    input: Arc<dyn ParticleInput>,
 }
 
 impl std::fmt::Debug for OpenParticles {
@@ -93,7 +96,12 @@ impl OpenParticles {
     /// From headers that were read before, for the command line.
     #[doc(hidden)]
     pub fn from_headers(facts: InputFacts) -> Self {
-        Self { input: open_particles_from(&facts), facts }
+        Self { input: open_particles_from(&facts).into() }
+    }
+
+    /// Those of a program.
+    pub(crate) fn held(particles: HeldParticles) -> Self {
+        Self { input: Arc::new(particles) }
     }
 
     /// The reader.
@@ -108,7 +116,28 @@ impl OpenParticles {
     /// When no mesh can be made from them.
     #[doc(hidden)]
     pub fn on_mesh(&self, mesh: &ParticleMeshConfig) -> Result<ParticleSnapshot, BoxError> {
-        ParticleSnapshot::new(open_particles_from(&self.facts), mesh)
+        ParticleSnapshot::new(Arc::clone(&self.input), mesh)
+    }
+
+    /// All particles with mass as members of clumps of cells in a box.
+    ///
+    /// # Errors
+    /// When their box is another one.
+    pub(crate) fn in_box(&self, geometry: &Geometry) -> Result<ParticleSnapshot, Error> {
+        let (about, sides) = (self.header(), geometry.sides());
+        let same_boundary = geometry.periodic == [about.periodic; 3];
+        if about.sides != Some(sides) || !same_boundary {
+            let boundary = |periodic: &[bool]| if periodic.contains(&true) { "periodic" } else { "open" };
+            let message = format!(
+                "particles in {} box of {:?} beside cells in {} box of {sides:?}; expected one box",
+                boundary(&[about.periodic]),
+                about.sides.unwrap_or_default(),
+                boundary(&geometry.periodic)
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, message));
+        }
+        let all: Vec<u8> = (0..N_KINDS as u8).collect();
+        Ok(self.on_mesh(&ParticleMeshParams::default().types(&all).config()?)?)
     }
 
     fn header(&self) -> &ParticleHeader {

@@ -1,6 +1,7 @@
 //! PHEW on the cells of a program: one call.
 
-use crate::api::cells::{CellFields, Cells};
+use crate::api::cell_fields::CellFields;
+use crate::api::cells::Cells;
 use crate::api::clumps::{ClumpLabels, Clumps, NO_MAPS};
 use crate::api::found::FoundCatalogue;
 use crate::api::meshes::CellPatches;
@@ -11,14 +12,15 @@ use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind, RunError};
 use crate::partition::{Division, LocalField};
 use crate::phew::below_zero::SearchThresholds;
+use crate::phew::bound;
 use crate::phew::from_peaks::{FoundClumps, Source, from_peaks};
 use crate::phew::params::ThresholdUnits;
 use crate::phew::segmented_leaves::LeafField;
 use crate::projection::{Projection, project};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::Header;
 use inselberg_io::params::InputScale;
+use inselberg_io::{Header, Snapshot};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -36,7 +38,12 @@ pub(crate) fn find(
     if params.density.is_none() {
         return Err(RunError::NoDefaultThreshold { why: "for cells in memory".into() }.into());
     }
-    check_needs_no_output(params)?;
+    check_needs_no_output(params, fields.particles.is_some())?;
+    let members = fields.particles.map(|particles| particles.in_box(&cells.geometry)).transpose()?;
+    if let Some(members) = &members {
+        members.check_velocities(&params.bound)?;
+        bound::check(members, &params.bound)?;
+    }
     let Session { shared, comm, executor, meshes } = session;
     check_fields(cells, fields, params)?;
     let search = SearchThresholds::new(params.thresholds());
@@ -60,7 +67,10 @@ pub(crate) fn find(
     let densest = comm.all_max(&[densest])?[0];
     let leaves = comm.all_reduce_counts(&cells.given.leaves_by_level(), Reduce::Sum)?;
     let header = cells.geometry.header();
-    let source = source(&header, cells, fields.name, leaves.iter().sum(), densest);
+    let source = Source {
+        snapshot: members.as_ref().map(|members| -> &dyn Snapshot { members }),
+        ..source(&header, cells, fields.name, leaves.iter().sum(), densest)
+    };
     let found = from_peaks(&mut segmented, &source, &search, (params, true), comm, executor)?;
     let FoundClumps { catalogue, structures, ids } = found;
     let _tables = Stage::within("tables", comm);
@@ -110,13 +120,13 @@ fn source<'a>(header: &'a Header, cells: &Cells, field: &'a str, n_leaves: u64, 
 ///
 /// # Errors
 /// [`ErrorKind::InvalidArgument`] with what is.
-fn check_needs_no_output(params: &PhewParams) -> Result<(), Error> {
+fn check_needs_no_output(params: &PhewParams, has_particles: bool) -> Result<(), Error> {
     let problem = if params.bound.gas {
         "cells in memory have neither pressure nor magnetic field, of which properties of gas are made"
     } else if params.significance.is_some() {
         "a significance, but no particles make the density of cells in memory"
-    } else if params.places_particles() || params.bound.unbind {
-        "cells in memory have no particles"
+    } else if (params.places_particles() || params.bound.unbind) && !has_particles {
+        "cells in memory without particles"
     } else if !params.selection.is_all() {
         "a selection of cells in memory, all of which the caller chose"
     } else {

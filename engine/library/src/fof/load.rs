@@ -31,7 +31,7 @@ pub fn load(
     comm: &Comm,
     observer: &dyn Observer,
 ) -> Result<LoadedParticles, FofRunError> {
-    let ranges = rows_of_rank(input.about(), &plan.taken.list, comm);
+    let ranges = rows_of_rank(input, &plan.taken.list, comm);
     let stage = Stage::begin("reading", n_rows(&ranges), comm, observer);
     let mut columns = wanted(plan);
     read_rows(input, &ranges, &mut columns, observer)?;

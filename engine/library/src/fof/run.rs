@@ -11,7 +11,7 @@ use crate::executor::Executor;
 use crate::fof::error::FofError;
 use crate::fof::groups::find_groups;
 use crate::fof::tables::{GroupsProvenance, Numbering, group_attributes, group_ids_tables, groups_table};
-use crate::fof::types::{FoundGroups, Groups, LinkingRules, Particles, SeedRule};
+use crate::fof::types::{FoundGroups, GroupIds, Groups, LinkingRules, Particles, SeedRule};
 use crate::particles::{RowRange, contents};
 use crate::progress::Observer;
 use crate::projection::{KeptParticles, Projection, project_particles};
@@ -44,6 +44,8 @@ pub struct FofOutcome {
     pub kept: Option<KeptParticles>,
     /// What users should know of the search, each in one line.
     pub warnings: Vec<String>,
+    /// The group of each particle of this rank, for particles in memory.
+    pub group_of: Option<GroupIds>,
 }
 
 /// The side of the cube that a particle is in maps, in linking lengths.
@@ -114,6 +116,7 @@ pub fn run_fof(
         linking_length: rules.linking_length,
         kept,
         warnings,
+        group_of: input.first_rows().map(|_| found.group_of),
     })
 }
 

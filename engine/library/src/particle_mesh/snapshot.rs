@@ -12,6 +12,7 @@ use inselberg_io::particles::{
 };
 use inselberg_io::{Every, Family, FieldInfo, Header, OctBlock, ParticleBlock, ReadResult, Snapshot, Units};
 use inselberg_kernels::geom::fold;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub struct ParticleSnapshot {
     has_units: bool,
     /// Whether the mesh has checked each particle.
     is_checked: bool,
-    /// Rows, and what is added to the identities that the input gives.
+    /// Rows, and what is added to the identities that the input gives. Rows in memory: as many pieces per rank.
     pieces: Vec<(RowRange, u64)>,
 }
 
@@ -36,7 +37,7 @@ impl ParticleSnapshot {
     ///
     /// # Errors
     /// When `config` does not suit the input.
-    pub fn new(input: Box<dyn ParticleInput>, config: &ParticleMeshConfig) -> Result<Self, BoxError> {
+    pub fn new(input: Arc<dyn ParticleInput>, config: &ParticleMeshConfig) -> Result<Self, BoxError> {
         let about = input.about();
         let plan = BoxPlan::new(about, &config.kinds, config.side)?;
         let pieces = pieces(input.as_ref(), &plan.taken);
@@ -56,7 +57,7 @@ impl ParticleSnapshot {
             n_pieces: pieces.len(),
         };
         let has_units = about.units.is_some();
-        Ok(Self { input: input.into(), plan, header, has_units, is_checked: true, pieces })
+        Ok(Self { input, plan, header, has_units, is_checked: true, pieces })
     }
 
     /// The input.
@@ -121,14 +122,28 @@ impl ParticleSnapshot {
     }
 }
 
-/// Rows of the pieces of some species, and what is added to their identities.
+/// Pieces of the rows in the memory of a rank, so that threads and ranks share them evenly.
+const PIECES_PER_RANK: u64 = 64;
+
+/// Rows of the pieces of some species, and what is added to their identities. The pieces of rank r of n are the r-th
+/// part of n equal ones, as [`crate::pieces`] deals them.
 fn pieces(input: &dyn ParticleInput, taken: &TakenSpecies) -> Vec<(RowRange, u64)> {
     let mut pieces = Vec::new();
     for (species, first_id) in taken.list.iter().zip(&taken.first_ids) {
-        let runs = input.runs(*species, 0..input.about().species[*species].n);
+        let runs = match input.first_rows() {
+            None => input.runs(*species, 0..input.about().species[*species].n),
+            Some(first) => first.windows(2).flat_map(|rows| dealt(rows[0]..rows[1])).collect(),
+        };
         pieces.extend(runs.into_iter().map(|rows| (RowRange { species: *species, rows }, *first_id)));
     }
     pieces
+}
+
+/// The pieces of these rows.
+fn dealt(rows: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let n = rows.end - rows.start;
+    let at = move |k: u64| rows.start + (u128::from(n) * u128::from(k) / u128::from(PIECES_PER_RANK)) as u64;
+    (0..PIECES_PER_RANK).map(move |k| at(k)..at(k + 1))
 }
 
 /// The kinds that are dark matter in an input with these species: also 2, 3 and 5, where zooms have heavy

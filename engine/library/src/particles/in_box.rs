@@ -117,7 +117,7 @@ impl BoxParticles {
         comm: &Comm,
         observer: &dyn Observer,
     ) -> ReadResult<Self> {
-        let ranges = rows_of_rank(input.about(), &plan.taken.list, comm);
+        let ranges = rows_of_rank(input, &plan.taken.list, comm);
         let stage = Stage::begin("reading", n_rows(&ranges), comm, observer);
         let mut columns = Columns {
             position: Positions::with_capacity(plan.taken.is_double, 0),

@@ -4,14 +4,14 @@ use crate::progress::Observer;
 use inselberg_comm::Comm;
 use inselberg_comm::agree::share_of_rank;
 use inselberg_io::ReadResult;
-use inselberg_io::particles::{Columns, ParticleHeader, ParticleInput};
+use inselberg_io::particles::{Columns, ParticleInput};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Consecutive rows of a species that one rank reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowRange {
-    /// The index of the species in [`ParticleHeader::species`].
+    /// The index of the species in [`ParticleHeader::species`](inselberg_io::particles::ParticleHeader::species).
     pub species: usize,
     /// The rows.
     pub rows: Range<u64>,
@@ -24,10 +24,20 @@ impl RowRange {
     }
 }
 
-/// The rows of each of these species that a rank reads: about as many as any other rank.
-pub fn rows_of_rank(about: &ParticleHeader, species: &[usize], comm: &Comm) -> Vec<RowRange> {
+/// The rows of each of these species that a rank reads: those in its memory, or about as many as any other rank.
+///
+/// # Panics
+/// Where rows are in memory: for another number of ranks than they are on.
+pub fn rows_of_rank(input: &dyn ParticleInput, species: &[usize], comm: &Comm) -> Vec<RowRange> {
+    let (rank, n_ranks) = (comm.rank(), comm.n_ranks());
     let rows_of = |species: usize| {
-        let rows = share_of_rank(about.species[species].n, comm.rank(), comm.n_ranks());
+        let rows = match input.first_rows() {
+            Some(first) => {
+                assert_eq!(first.len(), n_ranks + 1, "particles in the memory of other ranks");
+                first[rank.at()]..first[rank.at() + 1]
+            }
+            None => share_of_rank(input.about().species[species].n, rank, n_ranks),
+        };
         RowRange { species, rows }
     };
     species.iter().map(|species| rows_of(*species)).collect()

@@ -34,7 +34,7 @@
 pub mod ascent;
 pub mod balance;
 pub mod below_zero;
-mod bound;
+pub(crate) mod bound;
 mod changed_snapshot;
 mod contacts;
 mod contamination;

@@ -72,7 +72,7 @@ fn rows_to_read(of: &SearchedInput, with_all: bool, comm: &Comm) -> Vec<RowsToRe
     }
     let others = (0..about.species.len()).filter(|s| with_all && !taken.list.contains(s)).collect();
     let others = TakenSpecies::new(about, others, taken.n(about));
-    let of_others = rows_of_rank(about, &others.list, comm).into_iter().zip(others.first_ids);
+    let of_others = rows_of_rank(of.input, &others.list, comm).into_iter().zip(others.first_ids);
     list.extend(of_others.map(|(range, first_id)| RowsToRead { range, first_id, first_label: None }));
     list
 }
