@@ -8,7 +8,19 @@
 array([1, 1, 1, 2, 2, 0])
 """
 
-from ._api import Engine, fof, open_particles, phew, phew_cells, phew_grid, phew_octs, read_catalogue, trees, voids
+from ._api import (
+    Engine,
+    fof,
+    hold_particles,
+    open_particles,
+    phew,
+    phew_cells,
+    phew_grid,
+    phew_octs,
+    read_catalogue,
+    trees,
+    voids,
+)
 from ._api import open as open  # not in __all__: a star import keeps the built-in one
 from ._catalogues import Catalogue, Clump, ClumpCatalogue, Group, GroupCatalogue, Halo, VoidCatalogue
 from ._errors import (
@@ -63,6 +75,7 @@ __all__ = [
     "VoidCatalogue",
     "WriteError",
     "fof",
+    "hold_particles",
     "open_particles",
     "phew",
     "phew_cells",

@@ -78,12 +78,13 @@ class Engine:
         *,
         velocity: Any = None,
         mass_density: Any = None,
+        particles: Optional[Particles] = None,
         name: str = "density",
         progress: Any = None,
         **options: Unpack[PhewOptions],
     ) -> ClumpCatalogue:
         """PHEW on cells, an output, or the mesh made from particles. Parameters as in :func:`phew`."""
-        arrays = dict(velocity=velocity, mass_density=mass_density)
+        arrays = dict(velocity=velocity, mass_density=mass_density, particles=particles)
         given = texts(PhewOptions, options)
         sources = []
 
@@ -93,7 +94,7 @@ class Engine:
             if isinstance(made, Cells):
                 return _request_on_cells(made, field, given, name, **arrays)
             if any(given is not None for given in arrays.values()):
-                raise InvalidArgumentError("velocity or mass_density for an output; expected them for cells only")
+                raise InvalidArgumentError("velocity, mass_density or particles for an output; expected them for cells only")
             return _request_on_disk(made, field, given)
 
         found = self._run(request, progress)
@@ -112,10 +113,43 @@ class Engine:
         **options: Any,
     ) -> GroupCatalogue:
         """Friends-of-friends of positions, or of particles on disk. Parameters as in :func:`fof`."""
-        is_on_disk = isinstance(source, Particles)
-        make = _groups_on_disk if is_on_disk else _groups_of_positions
+        is_opened = isinstance(source, Particles)
+        make = _groups_on_disk if is_opened else _groups_of_positions
         found = self._run(lambda: make(source, box, **options), progress)
-        return GroupCatalogue(found, has_items=not is_on_disk, place=self._place)
+        return GroupCatalogue(found, has_items=not is_opened or source.is_held, place=self._place)
+
+    def hold_particles(
+        self,
+        positions: Any,
+        /,
+        *,
+        box: Optional[float] = None,
+        periodic: bool = True,
+        masses: Any = None,
+        velocities: Any = None,
+        ids: Any = None,
+        types: Any = None,
+        densities: Any = None,
+        time: float = 0.0,
+        units: Optional[Sequence[float]] = None,
+        cosmology: Optional[Sequence[float]] = None,
+    ) -> Particles:
+        """Copies of the particles of a program. Parameters as in :func:`hold_particles`."""
+
+        def request() -> Any:
+            if box is None:
+                raise InvalidArgumentError("no box; expected the side of the box of the particles")
+            return _native.Request.hold_particles(
+                vectors(positions, "positions"),
+                geometry(box, (1, 1, 1), periodic, time, units, cosmology),
+                ids=optional(ids, "ids"),
+                masses=optional(masses, "masses"),
+                velocities=optional(velocities, "velocities", vectors),
+                types=optional(types, "types"),
+                densities=optional(densities, "densities"),
+            )
+
+        return Particles(self._run(request), [], is_held=True)
 
     @has_keywords(VoidsOptions)
     def voids(
@@ -179,16 +213,26 @@ class Engine:
 
 
 def _request_on_cells(
-    cells: Cells, field: Any, options: Dict[str, Any], name: str, *, velocity: Any, mass_density: Any
+    cells: Cells,
+    field: Any,
+    options: Dict[str, Any],
+    name: str,
+    *,
+    velocity: Any,
+    mass_density: Any,
+    particles: Optional[Particles],
 ) -> Any:
     if field is None:
         raise InvalidArgumentError("no field; expected one number per cell")
+    if particles is not None and not isinstance(particles, Particles):
+        raise InvalidArgumentError(_no_source(particles, "held or opened particles", "open_particles"))
     return _native.Request.phew(
         cells._native,
         array(field, "field"),
         options,
         velocity=optional(velocity, "velocity", axes),
         mass_density=optional(mass_density, "mass_density"),
+        particles=None if particles is None else particles._native,
         name=name,
     )
 
@@ -290,6 +334,30 @@ def open_particles(
     return Particles(engine._run(lambda: _native.Request.open_particles(names, given)), names)
 
 
+def hold_particles(positions: Any, /, *, comm: Any = None, **options: Any) -> Particles:
+    """Copies of the particles of a program: an input of :func:`phew`, :func:`fof` and :func:`voids`, as if they were on disk.
+
+    So groups have bound particles and spheres, and there are voids, meshes and graphs. As ``particles=`` of :func:`phew_cells` they
+    are members of clumps of cells in the same box. Velocities and densities are kept in single precision.
+
+    ``positions``
+        An array of shape (n, 3), or three arrays of n.
+    ``box``, ``periodic``
+        The side of the box, which starts at 0, and whether it wraps around.
+    ``masses``, ``velocities``, ``ids``
+        One per particle. Calls that need what is left out refuse the particles; without IDs particles count from 0.
+    ``types``
+        By the numbers of Gadget: 0 gas, 1 dark matter, 4 stars, 5 black holes. All dark matter by default.
+    ``densities``
+        Of gas, as SPH codes have them.
+    ``time``, ``units``, ``cosmology``
+        As in :meth:`Cells.leaves`. Velocities are in units of length over time.
+    ``comm``
+        A communicator of mpi4py. The call is then collective, and each rank holds its own particles.
+    """
+    return (Engine(1) if comm is None else _engine(None, comm)).hold_particles(positions, **options)
+
+
 @has_keywords(PhewOptions)
 def phew(
     source: Source,
@@ -366,6 +434,9 @@ def phew_cells(
         Clumps of haloes with fewer leaf cells are not listed.
     ``compat``
         ``"paper"`` or ``"ramses"``.
+    ``particles``
+        Particles in the same box (:func:`hold_particles`, :func:`open_particles`): members of clumps, for ``unbind``,
+        ``with_particles`` and ``min_particles``.
     ``velocity``, ``mass_density``
         Velocities for mean velocities of clumps; a mass density if ``field`` is something else.
     ``name``

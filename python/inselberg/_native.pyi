@@ -84,6 +84,7 @@ class Request(Generic[_T]):
         *,
         velocity: Optional[Sequence[np.ndarray]] = None,
         mass_density: Optional[np.ndarray] = None,
+        particles: Optional[Particles] = None,
         name: str = "density",
     ) -> "Request[Clumps]": ...
     @staticmethod
@@ -102,6 +103,17 @@ class Request(Generic[_T]):
     def fof_particles(
         particles: Particles, types: Mapping[str, str], options: Mapping[str, str]
     ) -> "Request[Groups]": ...
+    @staticmethod
+    def hold_particles(
+        positions: _Vectors,
+        geometry: Mapping[str, Any],
+        *,
+        ids: Optional[np.ndarray] = None,
+        masses: Optional[np.ndarray] = None,
+        velocities: Optional[_Vectors] = None,
+        types: Optional[np.ndarray] = None,
+        densities: Optional[np.ndarray] = None,
+    ) -> "Request[Particles]": ...
     @staticmethod
     def fof(
         positions: _Vectors,

@@ -219,11 +219,13 @@ class ParticleGraph(NamedTuple):
 
 
 class Particles:
-    """Particles on disk, in the files of one input. Only the headers have been read."""
+    """Particles on disk, in the files of one input, of which only the headers have been read; or copies of those of a program."""
 
-    def __init__(self, native: Any, paths: List[str]) -> None:
+    def __init__(self, native: Any, paths: List[str], is_held: bool = False) -> None:
         self._native = native
         self.paths = paths
+        #: Whether they are copies in memory (:func:`hold_particles`). Groups of them have labels.
+        self.is_held = is_held
         about = native.about()
         self.format: str = about["format"]
         #: Lengths of the box along the axes; None if the input does not state them.
@@ -252,7 +254,7 @@ class Particles:
 
     def __repr__(self) -> str:
         species = ", ".join(f"{n} {name}" for name, n in self.species.items())
-        return f"<{self.format} particles {self.paths[0]}: {species}>"
+        return f"<{self.format} particles {self.paths[0]}: {species}>" if self.paths else f"<held particles: {species}>"
 
 
 def _three(what: str, numbers: Sequence[int], least: int) -> Tuple[int, ...]:

@@ -10,7 +10,7 @@ use crate::results::{NativeClumps, NativeGroups, NativeVoids};
 use crate::snapshots::{NativeParticles, NativeSnapshot};
 use crate::trees::{FoundObjects, NativeTree, ObjectArrays};
 use inselberg::{
-    CellFields, Clumps, Engine, Error, FieldChoice, FofGroups, FofParams, LinkingTypes, MergerTree,
+    CellFields, Clumps, Engine, Error, FieldChoice, FofGroups, FofParams, Geometry, LinkingTypes, MergerTree,
     OpenParticles, OpenSnapshot, ParticleColumns, ParticleGraphParams, ParticleMeshParams, PhewParams, Voids,
 };
 use parking_lot::Mutex;
@@ -56,6 +56,51 @@ impl RequestAnswer {
     }
 }
 
+/// Particles of a program: arrays by their names.
+struct ParticleArrays {
+    positions: Vectors,
+    velocities: Option<Vectors>,
+    /// Each with its name.
+    scalars: Vec<(&'static str, Scalars)>,
+}
+
+impl ParticleArrays {
+    /// `scalars` are arrays that may be left out.
+    fn new(
+        positions: &Bound<'_, PyAny>,
+        velocities: Option<Bound<'_, PyAny>>,
+        scalars: Vec<(&'static str, Option<NumPyArray<'_>>)>,
+    ) -> PyResult<Self> {
+        let given = |(name, array): (&'static str, Option<NumPyArray<'_>>)| {
+            array.map(|array| Ok((name, Scalars::new(name, &array)?)))
+        };
+        Ok(Self {
+            positions: Vectors::new("positions", positions)?,
+            velocities: velocities.map(|arrays| Vectors::new("velocities", &arrays)).transpose()?,
+            scalars: scalars.into_iter().filter_map(given).collect::<PyResult<_>>()?,
+        })
+    }
+
+    fn columns(&self, geometry: Geometry) -> Result<ParticleColumns<'_>, Error> {
+        let mut particles = ParticleColumns::new(geometry, self.positions.columns()?);
+        if let Some(velocities) = &self.velocities {
+            particles = particles.velocities(velocities.columns()?);
+        }
+        for (name, array) in &self.scalars {
+            let column = array.column()?;
+            particles = match *name {
+                "ids" => particles.ids(column),
+                "masses" => particles.masses(column),
+                "attached" => particles.attached(column),
+                "types" => particles.types(column),
+                "densities" => particles.gas_densities(column),
+                other => unreachable!("no column {other} of particles"),
+            };
+        }
+        Ok(particles)
+    }
+}
+
 /// A call of the engine.
 type EngineCall = Box<dyn FnOnce(&mut Engine) -> Result<RequestAnswer, Error> + Send>;
 
@@ -80,7 +125,8 @@ impl NativeRequest {
 impl NativeRequest {
     /// PHEW on cells. `field` has one number per cell, or is a three-dimensional array for a grid.
     #[staticmethod]
-    #[pyo3(signature = (cells, field, options, *, velocity=None, mass_density=None, name="density"))]
+    #[pyo3(signature = (cells, field, options, *, velocity=None, mass_density=None, particles=None, name="density"))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
     fn phew(
         py: Python<'_>,
         cells: &NativeCells,
@@ -88,6 +134,7 @@ impl NativeRequest {
         options: GivenTexts,
         velocity: Option<[NumPyArray<'_>; 3]>,
         mass_density: Option<NumPyArray<'_>>,
+        particles: Option<&NativeParticles>,
         name: &str,
     ) -> PyResult<Self> {
         let params: PhewParams = errors::raised(py, Some(params(&options)))?;
@@ -100,6 +147,7 @@ impl NativeRequest {
         let velocity = velocity.transpose()?;
         let mass_density = mass_density.map(|density| values("mass density", &density)).transpose()?;
         let (cells, name) = (cells.cells.clone(), name.to_string());
+        let particles = particles.map(|particles| Arc::clone(&particles.0));
         Ok(Self::new(move |engine| {
             let mut fields = CellFields::density(field.column()?).name(&name);
             if let Some([x, y, z]) = &velocity {
@@ -107,6 +155,9 @@ impl NativeRequest {
             }
             if let Some(density) = &mass_density {
                 fields = fields.mass_density(density.column()?);
+            }
+            if let Some(particles) = &particles {
+                fields = fields.particles(particles);
             }
             engine.phew(&cells, fields, &params).map(RequestAnswer::clumps)
         }))
@@ -204,28 +255,29 @@ impl NativeRequest {
     ) -> PyResult<Self> {
         let (params, geometry): (FofParams, _) =
             (errors::raised(py, Some(params(&options)))?, geometry.geometry());
-        let scalars = |what: &str, array: Option<NumPyArray<'_>>| {
-            array.map(|array| Scalars::new(what, &array)).transpose()
-        };
-        let positions = Vectors::new("positions", positions)?;
-        let (ids, masses) = (scalars("ids", ids)?, scalars("masses", masses)?);
-        let attached = scalars("attached", attached)?;
-        let velocities = velocities.map(|arrays| Vectors::new("velocities", &arrays)).transpose()?;
+        let scalars = vec![("ids", ids), ("masses", masses), ("attached", attached)];
+        let arrays = ParticleArrays::new(positions, velocities, scalars)?;
         Ok(Self::new(move |engine| {
-            let mut particles = ParticleColumns::new(geometry, positions.columns()?);
-            if let Some(ids) = &ids {
-                particles = particles.ids(ids.column()?);
-            }
-            if let Some(masses) = &masses {
-                particles = particles.masses(masses.column()?);
-            }
-            if let Some(velocities) = &velocities {
-                particles = particles.velocities(velocities.columns()?);
-            }
-            if let Some(flags) = &attached {
-                particles = particles.attached(flags.column()?);
-            }
-            engine.fof(&particles, &params).map(RequestAnswer::groups)
+            engine.fof(&arrays.columns(geometry)?, &params).map(RequestAnswer::groups)
+        }))
+    }
+
+    /// Copies the particles of a program.
+    #[staticmethod]
+    #[pyo3(signature = (positions, geometry, *, ids=None, masses=None, velocities=None, types=None, densities=None))]
+    fn hold_particles(
+        positions: &Bound<'_, PyAny>,
+        geometry: BoxOptions,
+        ids: Option<NumPyArray<'_>>,
+        masses: Option<NumPyArray<'_>>,
+        velocities: Option<Bound<'_, PyAny>>,
+        types: Option<NumPyArray<'_>>,
+        densities: Option<NumPyArray<'_>>,
+    ) -> PyResult<Self> {
+        let scalars = vec![("ids", ids), ("masses", masses), ("types", types), ("densities", densities)];
+        let (arrays, geometry) = (ParticleArrays::new(positions, velocities, scalars)?, geometry.geometry());
+        Ok(Self::new(move |engine| {
+            engine.hold_particles(&arrays.columns(geometry)?).map(RequestAnswer::Particles)
         }))
     }
 

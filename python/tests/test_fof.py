@@ -66,3 +66,57 @@ def test_masses_velocities_ids_and_attached_particles():
     assert (group.Sizes, group.LinkedSizes, group.LowestIDs, group.Masses) == (3, 2, 8, 9.0)
     np.testing.assert_allclose(group.Velocities, [16 / 9, 0, 0])
     np.testing.assert_array_equal(group.members(), [0, 1, 2])
+
+
+def halo(seed=3, n=3000):
+    """A ball of particles in units of kpc, km/s and 1e10 solar masses, and their cosmology."""
+    random = np.random.default_rng(seed)
+    radius = 300 * random.random(n) ** 1.5
+    direction = random.normal(size=(n, 3))
+    positions = 2000 + direction * (radius / np.linalg.norm(direction, axis=1))[:, None]
+    units = ib.Units(length=3.0856775814913673e21, density=1.98841e43 / 3.0856775814913673e21**3, time=3.0856775814913673e16)
+    cosmology = ib.Cosmology(aexp=1.0, h0=70.0, omega_m=0.3, omega_l=0.7)
+    arrays = dict(masses=np.full(n, 100.0 / n), velocities=random.normal(0, 30, (n, 3)), ids=np.arange(n) + 2**40)
+    return positions, arrays, dict(box=4000.0, units=units, cosmology=cosmology, time=1.0)
+
+
+def test_held_particles_have_all_that_particles_on_disk_have():
+    positions, arrays, box = halo()
+    held = ib.hold_particles(positions, **arrays, **box)
+    assert held.is_held and held.species == {"particles": len(positions)} and "held" in repr(held)
+    groups = ib.fof(held, linking_length=30.0, properties="so,bound", with_members=True)
+    group = groups.groups[0]
+    assert group["Sizes"] > 2000 and 0 < group["bound_mass"] <= 100.0 and group["mass_200_crit"] > 0
+    # Labels are in the order of the particles, as without bound particles.
+    plain = ib.fof(positions, box=4000.0, linking_length=30.0, ids=arrays["ids"])
+    np.testing.assert_array_equal(groups.labels, plain.labels)
+    assert set(groups["members"]["id"]) <= set(arrays["ids"])
+    assert len(ib.phew(held.mesh(level_max=9), unbind=True).clumps) >= 1
+    assert len(ib.phew(held.graph(), density_threshold=80).clumps) >= 1
+    assert "voids" in ib.voids(held).tables
+
+
+def test_held_particles_are_members_of_clumps_of_cells():
+    positions, arrays, box = halo()
+    held = ib.hold_particles(positions, **arrays, **box)
+    mass, _ = np.histogramdd(positions, bins=64, range=[(0, 4000)] * 3, weights=arrays["masses"])
+    density = mass / (4000 / 64) ** 3
+    options = dict(density_threshold=1e-9, relevance_threshold=1.5, unbind=True, with_members=True)
+    options.update(units=box["units"], cosmology=box["cosmology"])
+    found = ib.phew_grid(density, box=4000.0, particles=held, **options)
+    assert found.clumps["n_bound"].sum() > 1000 and len(found["members"]) == found.clumps["n_bound"].sum()
+    with pytest.raises(ib.InvalidArgumentError, match="cells in memory without particles"):
+        ib.phew_grid(density, box=4000.0, **options)
+    with pytest.raises(ib.InvalidArgumentError, match="expected one box"):
+        ib.phew_grid(density, box=2000.0, particles=held, **options)
+
+
+def test_held_particles_that_lack_something_say_what():
+    positions, arrays, box = halo()
+    with pytest.raises(ib.InvalidArgumentError, match="no box"):
+        ib.hold_particles(positions)
+    with pytest.raises(ib.InvalidValueError, match="the type of particle 0 is 12; expected 0 to 6"):
+        ib.hold_particles(positions, types=np.full(len(positions), 12), box=4000.0)
+    bare = ib.hold_particles(positions, **box)
+    with pytest.raises(ib.InselbergError, match="mass"):
+        ib.fof(bare, linking_length=30.0, properties="bound")

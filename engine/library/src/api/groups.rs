@@ -87,7 +87,7 @@ pub(crate) fn search(
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
     if params.bound != BoundRequest::default() {
-        let message = "properties of groups of borrowed particles; expected held ones, or particles on disk";
+        let message = "properties of groups of particles in memory; expected held ones, or particles on disk";
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
     let Session { shared, comm, executor, .. } = *session;

@@ -134,7 +134,7 @@ impl<'a> ParticleColumns<'a> {
         let sides = self.sides()?;
         let n = self.checked_len()?;
         if self.types.is_some() || self.density.is_some() {
-            let message = "types or densities of borrowed particles; expected held ones";
+            let message = "types or densities of particles in memory; expected held ones";
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
         let mut position = self.positions();
