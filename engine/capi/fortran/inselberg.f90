@@ -90,6 +90,7 @@ module inselberg
 
   public :: inselberg_open, inselberg_open_serial, inselberg_free, inselberg_message, inselberg_set, inselberg_set_box
   public :: inselberg_values, inselberg_into, inselberg_set_octs, inselberg_set_leaves, inselberg_phew, inselberg_fof
+  public :: inselberg_set_particles, inselberg_find
   public :: inselberg_recut, inselberg_labels, inselberg_rows, inselberg_get, inselberg_write
   public :: inselberg_tree_begin, inselberg_tree_add, inselberg_tree_outputs, inselberg_tree_write, inselberg_tree_free
   public :: inselberg_progress, inselberg_warning, inselberg_on_progress, inselberg_on_warning, inselberg_text
@@ -130,6 +131,12 @@ module inselberg
   !> velocity_z] [, index] [, item_dimension]) with arrays of one kind. Collective.
   interface inselberg_phew
     module procedure phew_columns, phew_f32_1, phew_f64_1, phew_f32_2, phew_f64_2
+  end interface
+
+  !> inselberg_set_particles(engine, columns, code), or inselberg_set_particles(engine, position, code [, velocity] [, mass] [, id]
+  !> [, type] [, index]): copies for inselberg_find and for members of clumps of cells. Collective.
+  interface inselberg_set_particles
+    module procedure set_particles_columns, set_particles_f32, set_particles_f64
   end interface
 
   !> inselberg_fof(engine, columns, code), or inselberg_fof(engine, position, code [, id] [, velocity] [, mass] [, attached]
@@ -235,6 +242,17 @@ module inselberg
       type(c_ptr), value :: handle
       type(c_column), intent(in) :: columns(*)
       integer(c_int64_t), value :: n
+    end function
+    integer(c_int32_t) function c_set_particles(handle, columns, n) bind(C, name="inselberg_set_particles")
+      import
+      type(c_ptr), value :: handle
+      type(c_column), intent(in) :: columns(*)
+      integer(c_int64_t), value :: n
+    end function
+    integer(c_int32_t) function c_find(handle, what) bind(C, name="inselberg_find")
+      import
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: what(*)
     end function
     integer(c_int32_t) function c_recut(handle) bind(C, name="inselberg_recut")
       import
@@ -734,6 +752,16 @@ contains
     code = c_fof(engine%handle, c, size(c, kind=c_int64_t))
   end subroutine
 
+  subroutine set_particles_columns(engine, columns, code)
+    type(inselberg_engine), intent(in) :: engine
+    type(inselberg_column), intent(in) :: columns(:)
+    integer(c_int32_t), intent(out) :: code
+    character(kind=c_char), target :: names(name_length + 1, size(columns))
+    type(c_column) :: c(size(columns))
+    call to_c(columns, names, c)
+    code = c_set_particles(engine%handle, c, size(c, kind=c_int64_t))
+  end subroutine
+
   !> Columns with names that end with a zero byte.
   subroutine to_c(columns, names, c)
     type(inselberg_column), intent(in) :: columns(:)
@@ -899,6 +927,38 @@ contains
     if (present(attached)) call add(columns, n, column_of('attached', attached, index))
   end subroutine
 
+  subroutine set_particles_f32(engine, position, code, velocity, mass, id, type, index)
+    type(inselberg_engine), intent(in) :: engine
+    real(c_float), target, intent(in) :: position(:, :)
+    integer(c_int32_t), intent(out) :: code
+    real(c_float), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int64_t), target, optional, intent(in) :: id(:)
+    integer(c_int32_t), target, optional, intent(in) :: type(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    call particles_f32(columns, n, position, velocity, mass, index=index)
+    if (present(id)) call add(columns, n, column_of('id', id, index))
+    if (present(type)) call add(columns, n, column_of('type', type, index))
+    call set_particles_columns(engine, columns(:n), code)
+  end subroutine
+
+  subroutine set_particles_f64(engine, position, code, velocity, mass, id, type, index)
+    type(inselberg_engine), intent(in) :: engine
+    real(c_double), target, intent(in) :: position(:, :)
+    integer(c_int32_t), intent(out) :: code
+    real(c_double), target, optional, intent(in) :: velocity(:, :), mass(:)
+    integer(c_int64_t), target, optional, intent(in) :: id(:)
+    integer(c_int32_t), target, optional, intent(in) :: type(:)
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    type(inselberg_column) :: columns(5)
+    integer :: n
+    call particles_f64(columns, n, position, velocity, mass, index=index)
+    if (present(id)) call add(columns, n, column_of('id', id, index))
+    if (present(type)) call add(columns, n, column_of('type', type, index))
+    call set_particles_columns(engine, columns(:n), code)
+  end subroutine
+
   subroutine fof_f64(engine, position, code, velocity, mass, attached, index)
     type(inselberg_engine), intent(in) :: engine
     real(c_double), target, intent(in) :: position(:, :)
@@ -954,6 +1014,14 @@ contains
     if (present(velocity)) call add(columns, n, column_of('velocity', velocity, index))
     if (present(mass)) call add(columns, n, column_of('mass', mass, index))
     if (present(attached)) call add(columns, n, column_of('attached', attached, index))
+  end subroutine
+
+  !> Collective: groups, mesh, graph or voids of the particles that were set; see inselberg_find in inselberg.h.
+  subroutine inselberg_find(engine, what, code)
+    type(inselberg_engine), intent(in) :: engine
+    character(*), intent(in) :: what
+    integer(c_int32_t), intent(out) :: code
+    code = c_find(engine%handle, trim(what)//c_null_char)
   end subroutine
 
   !> Collective: the clumps of the last PHEW under the options that are set now.

@@ -220,7 +220,7 @@ typedef struct {
 
 // A table of the last result.
 typedef struct {
-  // Its name: "clumps", "haloes", "tree", "cells" or "Groups". NULL: there is no such table.
+  // Its name: "clumps", "haloes", "tree", "cells", "members", "Groups", "voids", ... NULL: there is no such table.
   const char *name;
   // Number of rows on this rank.
   int64_t rows;
@@ -291,9 +291,9 @@ int32_t inselberg_on_progress(const inselberg *handle, inselberg_progress functi
 int32_t inselberg_on_warning(const inselberg *handle, inselberg_warning function, void *user);
 
 // Sets an option of the next calls, the same on all ranks. Keys and values are texts. The keys are those of
-// docs/parameters.md for phew, fof, tree and engine, such as density_threshold, min_size, tracers or
+// docs/parameters.md for phew, fof, mesh, graph, voids, tree and engine, such as density_threshold, min_size, tracers or
 // stall_timeout. Particle types are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
-// both; "fof.softening" is set for one. PHEW needs a density_threshold. On an error nothing is set.
+// both; "fof.softening" is set for one. A key that voids share with others is set for them by "voids." only. PHEW needs a density_threshold. On an error nothing is set.
 int32_t inselberg_set(const inselberg *handle,
                       const char *key,
                       const char *value);
@@ -324,8 +324,8 @@ int32_t inselberg_set_leaves(const inselberg *handle, const inselberg_column *co
 // Collective: PHEW on the cells that were set. The mesh of these cells is kept for the next calls. Columns,
 // each one value per cell:
 //
-//   density        needed mass_density   the mass density, if density is something else; masses come from
-//   it
+//   density        needed
+//   mass_density   the mass density, if density is something else; masses come from it
 //   velocity_x, velocity_y, velocity_z   all or none; clumps then have mean velocities
 int32_t inselberg_phew(const inselberg *handle, const inselberg_column *columns, int64_t n);
 
@@ -339,6 +339,29 @@ int32_t inselberg_phew(const inselberg *handle, const inselberg_column *columns,
 int32_t inselberg_fof(const inselberg *handle,
                       const inselberg_column *columns,
                       int64_t n);
+
+// Collective: copies the particles of this rank, for inselberg_find and as members of clumps of cells: inselberg_phew
+// then takes the options unbind, properties, with_members, with_particles and min_particles. They are kept until
+// others are set; no columns (n = 0) free them. Velocities and densities are kept in single precision. Columns:
+//
+//   position   three parts; needed. The box of inselberg_set_box starts at 0 and is a cube
+//   mass       needed by all searches but that for groups without properties
+//   velocity   three parts, in units of length over time; needed for bound members
+//   id         integers, none twice; else particles are numbered through all ranks
+//   type       0 gas, 1 dark matter, 4 stars, 5 black holes; else all are dark matter
+//   density    of gas, for the option given_density
+int32_t inselberg_set_particles(const inselberg *handle,
+                                const inselberg_column *columns,
+                                int64_t n);
+
+// Collective: a search among the particles that were set. what is one of
+//
+//   "groups"   friends-of-friends groups, with the properties that the option properties names, and labels
+//   "mesh"     clumps and haloes on the mesh that particles refine; options as m_refine and level_max
+//   "graph"    clumps and haloes on the graph of nearest neighbours; the option neighbours
+//   "voids"    voids, zones and their tree; thresholds by "voids.wall_threshold", "voids.relevance_threshold", ...
+int32_t inselberg_find(const inselberg *handle,
+                       const char *what);
 
 // Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density
 // threshold, the rules and the kind of persistence must be the same.

@@ -7,8 +7,8 @@ use crate::options::Options;
 use crate::turns::{MakesCalls, MissedCalls};
 use crate::views::{Found, Views};
 use inselberg::{
-    CellFields, Cells, Engine, EngineBuilder, Error, Geometry, MergerTree, ParticleColumns, Progress,
-    VectorColumn,
+    CellFields, Cells, Engine, EngineBuilder, Error, Geometry, MergerTree, OpenParticles, ParticleColumns,
+    Progress, VectorColumn,
 };
 use std::ffi::{CString, c_char, c_void};
 use std::ops::ControlFlow;
@@ -34,6 +34,8 @@ pub struct HandleState {
     options: Options,
     pub geometry: Option<Geometry>,
     cells: Option<CallerCells>,
+    /// Copies of the particles of the caller.
+    particles: Option<OpenParticles>,
     found: Option<Views>,
 }
 
@@ -51,13 +53,22 @@ pub const OCTS: &[(&str, ItemShape)] =
 pub const LEAVES: &[(&str, ItemShape)] = &[("level", ItemShape::Values(1)), ("position", ItemShape::Vector)];
 /// Values of cells.
 const FIELDS: [&str; 5] = ["density", "mass_density", "velocity_x", "velocity_y", "velocity_z"];
-/// Particles.
+/// Particles of a search for groups.
 const PARTICLES: &[(&str, ItemShape)] = &[
     ("position", ItemShape::Vector),
     ("id", ItemShape::Values(1)),
     ("mass", ItemShape::Values(1)),
     ("velocity", ItemShape::Vector),
     ("attached", ItemShape::Values(1)),
+];
+/// Particles that are kept.
+const KEPT_PARTICLES: &[(&str, ItemShape)] = &[
+    ("position", ItemShape::Vector),
+    ("id", ItemShape::Values(1)),
+    ("mass", ItemShape::Values(1)),
+    ("velocity", ItemShape::Vector),
+    ("type", ItemShape::Values(1)),
+    ("density", ItemShape::Values(1)),
 ];
 
 impl MakesCalls for HandleState {
@@ -85,7 +96,8 @@ impl HandleState {
         let engine = builder.only_if(is_welcome.and(counted.map(drop))).build()?;
         let (warning, options) = ((None, 0), Options::default());
         let missed = Arc::new(MissedCalls::new());
-        Ok(Self { engine, missed, hook, warning, options, geometry: None, cells: None, found: None })
+        let (geometry, cells, particles, found) = (None, None, None, None);
+        Ok(Self { engine, missed, hook, warning, options, geometry, cells, particles, found })
     }
 
     /// The calls that the engine missed, which its trees count as well.
@@ -163,7 +175,11 @@ impl HandleState {
             cell_fields(&fields)?;
             Ok((cells, fields, options.phew()?))
         })?;
-        let found = self.engine.phew(&cells, cell_fields(&fields)?, &params)?;
+        let mut of_cells = cell_fields(&fields)?;
+        if let Some(particles) = &self.particles {
+            of_cells = of_cells.particles(particles);
+        }
+        let found = self.engine.phew(&cells, of_cells, &params)?;
         self.keep(Found::Clumps(Box::new(found)));
         Ok(())
     }
@@ -182,6 +198,62 @@ impl HandleState {
         })?;
         let found = self.engine.fof(&particles(&fields, geometry)?, &self.options.fof())?;
         self.keep(Found::Groups(Box::new(found)));
+        Ok(())
+    }
+
+    /// Collective: copies particles, or forgets those that were copied before if there are no columns.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn set_particles(&mut self, given: GivenColumns) -> Result<(), Error> {
+        (self.found, self.particles) = (None, None);
+        let geometry = self.geometry.clone();
+        let (fields, geometry) = self.engine.agree_beside("set_particles", move || {
+            let named = given.read(KEPT_PARTICLES)?;
+            if named.is_empty() {
+                return Ok((None, None));
+            }
+            let fields = Fields::new(&named)?;
+            required("position", fields.vectors("position"))?;
+            Ok((Some(fields), Some(geometry.ok_or_else(no_box)?)))
+        })?;
+        if let (Some(fields), Some(geometry)) = (fields, geometry) {
+            self.particles = Some(self.engine.hold_particles(&particles(&fields, geometry)?)?);
+        }
+        Ok(())
+    }
+
+    /// Collective: what `name` says, of the particles that were copied.
+    ///
+    /// # Errors
+    /// When there are none, or no such name; those of the engine.
+    pub fn find(&mut self, name: Result<&str, Error>) -> Result<(), Error> {
+        self.found = None;
+        let (particles, options) = (self.particles.as_ref(), &self.options);
+        let (what, particles) = self.engine.agree_beside("find", move || {
+            let what = Search::named(name?)?;
+            Ok((
+                what,
+                particles.ok_or_else(|| refused("no particles; expected inselberg_set_particles first"))?,
+            ))
+        })?;
+        let (engine, clumps) = (&mut self.engine, options.clumps_of_particles());
+        let found = match what {
+            Search::Groups => {
+                Found::Groups(Box::new(engine.fof_particles(particles, options.types(), &options.fof())?))
+            }
+            Search::Mesh => {
+                Found::Clumps(Box::new(engine.phew_particles(particles, options.mesh(), clumps)?))
+            }
+            Search::Graph => {
+                Found::Clumps(Box::new(engine.phew_graph(particles, options.graph(), clumps)?))
+            }
+            Search::Voids => {
+                let (graph, voids) = options.voids();
+                Found::Voids(Box::new(engine.voids(particles, graph, voids)?))
+            }
+        };
+        self.keep(found);
         Ok(())
     }
 
@@ -216,10 +288,8 @@ impl HandleState {
     /// When there is none, or it cannot be written.
     pub fn write(&mut self, path: Result<&str, Error>) -> Result<(), Error> {
         let views = self.found.as_ref();
-        match self.engine.agree_beside("write", move || Ok((path?, &found(views)?.found)))? {
-            (path, Found::Clumps(clumps)) => clumps.write(path),
-            (path, Found::Groups(groups)) => groups.write(path),
-        }
+        let (path, found) = self.engine.agree_beside("write", move || Ok((path?, &found(views)?.found)))?;
+        found.catalogue().write(path)
     }
 
     /// The last result.
@@ -257,6 +327,27 @@ impl HandleState {
     pub fn close(mut self) -> Result<(), Error> {
         self.engine.missed(self.missed.take());
         self.engine.close()
+    }
+}
+
+/// What is searched for among particles.
+#[derive(Debug, Clone, Copy)]
+enum Search {
+    Groups,
+    Mesh,
+    Graph,
+    Voids,
+}
+
+impl Search {
+    fn named(name: &str) -> Result<Self, Error> {
+        match name {
+            "groups" => Ok(Self::Groups),
+            "mesh" => Ok(Self::Mesh),
+            "graph" => Ok(Self::Graph),
+            "voids" => Ok(Self::Voids),
+            other => Err(refused(format!("a search {other:?}; expected groups, mesh, graph or voids"))),
+        }
     }
 }
 
@@ -327,6 +418,12 @@ fn particles<'a>(fields: &'a Fields<'a>, geometry: Geometry) -> Result<ParticleC
     }
     if let Some(flags) = fields.values("attached") {
         particles = particles.attached(flags);
+    }
+    if let Some(types) = fields.values("type") {
+        particles = particles.types(types);
+    }
+    if let Some(densities) = fields.values("density") {
+        particles = particles.gas_densities(densities);
     }
     Ok(particles)
 }

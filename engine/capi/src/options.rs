@@ -2,28 +2,67 @@
 //! the set to which a key belongs.
 
 use crate::message::refused;
-use inselberg::{Error, FofParams, LinkingTypes, ParamError, Params, PhewParams, TimeLimits, TreeParams};
+use inselberg::{
+    Error, FofParams, LinkingTypes, ParamError, Params, ParticleGraphParams, ParticleMeshParams, PhewParams,
+    TimeLimits, TreeParams, VoidParams,
+};
 
 /// The parameters of the next calls.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     phew: PhewParams,
     fof: FofParams,
     types: LinkingTypes,
     trees: TreeParams,
     limits: TimeLimits,
+    mesh: ParticleMeshParams,
+    graph: ParticleGraphParams,
+    /// The graph of voids, which has other defaults.
+    void_graph: ParticleGraphParams,
+    voids: VoidParams,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            phew: PhewParams::default(),
+            fof: FofParams::default(),
+            types: LinkingTypes::default(),
+            trees: TreeParams::default(),
+            limits: TimeLimits::default(),
+            mesh: ParticleMeshParams::default(),
+            graph: ParticleGraphParams::default(),
+            void_graph: ParticleGraphParams::for_voids(),
+            voids: VoidParams::default(),
+        }
+    }
 }
 
 /// Older keys, which are still taken.
 const OLDER: [(&str, &str); 3] =
     [("tree_gap", "tree.gap"), ("tree_tracers", "tree.tracers"), ("tree_orphans", "tree.orphans")];
 
+/// The parameters that share keys with others of another meaning.
+const VOIDS: &str = "voids";
+
 impl Options {
-    fn sets(&mut self) -> [&mut dyn Params; 5] {
-        [&mut self.phew, &mut self.fof, &mut self.types, &mut self.trees, &mut self.limits]
+    /// Those of voids last.
+    fn sets(&mut self) -> [&mut dyn Params; 9] {
+        [
+            &mut self.phew,
+            &mut self.fof,
+            &mut self.types,
+            &mut self.trees,
+            &mut self.limits,
+            &mut self.mesh,
+            &mut self.graph,
+            &mut self.void_graph,
+            &mut self.voids,
+        ]
     }
 
-    /// Sets one option, in all sets of parameters that have its key, or in one: `phew.softening`.
+    /// Sets one option, in all sets of parameters that have its key, or in one: `phew.softening`. Thresholds of voids
+    /// mean something else than those of clumps. So a key that both have is set for voids only by `voids.`.
     ///
     /// # Errors
     /// When there is no such key, or it does not take such a value. Nothing is set then.
@@ -33,7 +72,10 @@ impl Options {
             key.split_once('.').map_or((None, key), |(subject, name)| (Some(subject), name));
         let (mut new, mut is_known) = (self.clone(), false);
         for set in new.sets() {
-            let is_of = subject.is_none_or(|subject| subject == set.subject());
+            let is_of = match subject {
+                Some(subject) => subject == set.subject(),
+                None => set.subject() != VOIDS || !is_known,
+            };
             if is_of && set.parameters().iter().any(|about| about.key == name) {
                 set.set(name, value)?;
                 is_known = true;
@@ -68,6 +110,31 @@ impl Options {
     /// The parameters of friends-of-friends.
     pub fn fof(&self) -> FofParams {
         self.fof.clone()
+    }
+
+    /// The parameters of clumps of particles, which have default thresholds.
+    pub fn clumps_of_particles(&self) -> &PhewParams {
+        &self.phew
+    }
+
+    /// Which particles link, and which attach.
+    pub fn types(&self) -> &LinkingTypes {
+        &self.types
+    }
+
+    /// The mesh of particles.
+    pub fn mesh(&self) -> &ParticleMeshParams {
+        &self.mesh
+    }
+
+    /// The graph of particles.
+    pub fn graph(&self) -> &ParticleGraphParams {
+        &self.graph
+    }
+
+    /// The graph and the parameters of voids.
+    pub fn voids(&self) -> (&ParticleGraphParams, &VoidParams) {
+        (&self.void_graph, &self.voids)
     }
 
     /// How long ranks wait.

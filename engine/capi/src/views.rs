@@ -1,7 +1,7 @@
 //! What do tables look like to a caller?
 
 use crate::given::{INSELBERG_F32, INSELBERG_F64, INSELBERG_I64, INSELBERG_U8, INSELBERG_U32, INSELBERG_U64};
-use inselberg::{Clumps, FofGroups, Table, TableColumn, Values};
+use inselberg::{Clumps, FofGroups, FoundCatalogue, Table, TableColumn, Values, Voids};
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::null;
 
@@ -9,7 +9,7 @@ use std::ptr::null;
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct TableView {
-    /// Its name: "clumps", "haloes", "tree", "cells" or "Groups". NULL: there is no such table.
+    /// Its name: "clumps", "haloes", "tree", "cells", "members", "Groups", "voids", ... NULL: there is no such table.
     pub name: *const c_char,
     /// Number of rows on this rank.
     pub rows: i64,
@@ -52,6 +52,8 @@ pub enum Found {
     Clumps(Box<Clumps>),
     /// By friends-of-friends.
     Groups(Box<FofGroups>),
+    /// Of particles.
+    Voids(Box<Voids>),
 }
 
 impl Found {
@@ -60,14 +62,21 @@ impl Found {
         match self {
             Self::Clumps(clumps) => clumps.warnings(),
             Self::Groups(groups) => groups.warnings(),
+            Self::Voids(voids) => voids.warnings(),
+        }
+    }
+
+    /// What all results have.
+    pub fn catalogue(&self) -> &FoundCatalogue {
+        match self {
+            Self::Clumps(clumps) => clumps,
+            Self::Groups(groups) => groups,
+            Self::Voids(voids) => voids,
         }
     }
 
     fn tables(&self) -> Vec<(&Table, u64)> {
-        match self {
-            Self::Clumps(clumps) => clumps.tables().collect(),
-            Self::Groups(groups) => groups.tables().collect(),
-        }
+        self.catalogue().tables().collect()
     }
 }
 

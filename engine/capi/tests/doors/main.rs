@@ -8,6 +8,7 @@ mod documentation;
 mod header;
 mod host;
 mod input;
+mod members;
 mod mini_ramses;
 mod mini_swift;
 mod misuse;

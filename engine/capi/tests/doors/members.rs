@@ -1,0 +1,132 @@
+//! Hosts that hand over particles: bound members of clumps and groups, voids and graphs are those of the library.
+
+use crate::build::{ENDINGS, Room, manifest, run};
+use crate::catalogue::assert_same_catalogue;
+use crate::input::{particles, particles_text};
+use inselberg::{
+    BoundRequest, CellFields, Cells, Cosmology, Engine, FofParams, Geometry, Linking, LinkingTypes, Params,
+    ParticleColumns, ParticleGraphParams, Persistence, PhewParams, Units, VoidParams,
+};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Side of the grid of cells.
+const SIDE: u32 = 32;
+
+fn geometry() -> Geometry {
+    let cosmology = Cosmology { aexp: 1.0, h0: 70.0, omega_m: 0.3, omega_l: 0.7, ..Cosmology::default() };
+    let units = Units { length: 3e24, density: 1e-26, time: 3e17 };
+    Geometry::cube(2.0).time(1.0).units(units).cosmology(cosmology)
+}
+
+/// The cells of `members.c`.
+fn cells() -> (Vec<[u32; 3]>, Vec<f64>) {
+    let place = |i: u32| [i % SIDE, i / SIDE % SIDE, i / (SIDE * SIDE)];
+    let rho = |i: u32| {
+        let [x, y, z] = place(i);
+        let noise = 1.0 + (u64::from(i) * 2_654_435_761 % 1_000_003) as f64 / 1_000_003.0;
+        let is_blob = x < 3 && y.abs_diff(16) < 3 && z.abs_diff(16) < 3;
+        if is_blob { noise + (50.0 - f64::from(x)) } else { noise }
+    };
+    ((0..SIDE.pow(3)).map(place).collect(), (0..SIDE.pow(3)).map(rho).collect())
+}
+
+/// Writes what the library finds.
+fn write_expected(room: &Room) {
+    let positions = particles();
+    let n = positions.len() as i64;
+    let velocity = |i: i64| [0, 1, 2].map(|a| ((i * 7 + a * 5) % 13 - 6) as f64 * 0.125);
+    let velocities: Vec<[f64; 3]> = (0..n).map(velocity).collect();
+    let (ids, masses): (Vec<i64>, Vec<f64>) = (0..n).map(|id| (id, 1.0)).unzip();
+    let mut engine = Engine::builder().threads(2).build().expect("an engine");
+    let given =
+        ParticleColumns::new(geometry(), &positions).velocities(&velocities).masses(&masses).ids(&ids);
+    let held = engine.hold_particles(&given).expect("held");
+    let mut groups = FofParams::default().linking(Linking::Length(0.05)).min_size(5);
+    groups.set("properties", "so,bound").expect("properties");
+    groups.set("with_members", "true").expect("members");
+    let groups = engine.fof_particles(&held, &LinkingTypes::default(), &groups).expect("groups");
+    assert!(groups.n_groups() > 1);
+    let mut few = VoidParams::default();
+    few.set("min_particles", "3").expect("a number");
+    let graph = ParticleGraphParams::for_voids();
+    let voids = engine.voids(&held, &graph, &few).expect("voids");
+    let bound = BoundRequest { unbind: true, with_members: true, ..BoundRequest::default() };
+    let clumps = PhewParams::new(4.0).persistence(Persistence::Ratio(1.5)).bound(bound);
+    let on_graph = engine.phew_graph(&held, &ParticleGraphParams::default().neighbours(12), &clumps);
+    let (at, rho) = cells();
+    let cells = Cells::from_leaves(geometry(), &vec![5_u8; at.len()], &at).expect("cells");
+    let of_cells = engine.phew(&cells, CellFields::density(&rho).particles(&held), &clumps).expect("clumps");
+    let n_bound =
+        of_cells.table("clumps").and_then(|table| table.column("n_bound").map(|c| c.values.clone()));
+    assert!(format!("{n_bound:?}").contains("U64([1"), "a clump with a hundred members or more: {n_bound:?}");
+    for ending in ENDINGS {
+        let path = |name: &str| room.path().join(format!("expected.{name}{ending}"));
+        groups.write(path("groups")).expect("written");
+        voids.write(path("voids")).expect("written");
+        on_graph.as_ref().expect("clumps").write(path("graph")).expect("written");
+        of_cells.write(path("cells")).expect("written");
+    }
+}
+
+struct Host(Room);
+
+impl Host {
+    fn new() -> Self {
+        let room = Room::new();
+        std::fs::write(room.path().join("particles"), particles_text(&particles())).expect("written");
+        write_expected(&room);
+        Self(room)
+    }
+
+    fn c(&self, compiler: &str, more: &[&str]) -> Option<PathBuf> {
+        let options = ["-std=c11", "-g", "-Wall", "-Wextra", "-Werror"];
+        self.0.compile(compiler, &[&options, more].concat(), &[manifest("tests/doors/members.c")])
+    }
+
+    /// Runs a host, made anew by `command`, once per format, and compares its results.
+    fn check(&self, command: impl Fn() -> Command, n_ranks: usize, names: &[&str]) {
+        let path = |name: &str| self.0.path().join(name);
+        for ending in ENDINGS {
+            let said = run(command().arg(path("particles")).arg(self.0.path()).arg(ending));
+            assert_eq!(said.matches("all good").count(), n_ranks, "{said}");
+            for name in names {
+                let found = path(&format!("{name}{ending}"));
+                assert_same_catalogue(&found, &path(&format!("expected.{name}{ending}")));
+                std::fs::remove_file(found).expect("a file");
+            }
+        }
+    }
+}
+
+const ALL: [&str; 4] = ["groups", "voids", "graph", "cells"];
+
+#[test]
+fn a_c_program_gets_members_groups_and_voids() {
+    let host = Host::new();
+    let Some(program) = host.c("cc", &[]) else { return };
+    host.check(|| Command::new(&program), 1, &ALL);
+}
+
+#[test]
+fn a_fortran_program_gets_bound_particles_of_groups() {
+    let host = Host::new();
+    let options = ["-std=f2018", "-g", "-Wall", "-Wextra", "-Werror", "-fcheck=all"];
+    let sources = [manifest("fortran/inselberg.f90"), manifest("tests/doors/members.f90")];
+    let Some(program) = host.0.compile("gfortran", &options, &sources) else { return };
+    host.check(|| Command::new(&program), 1, &ALL[..1]);
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn a_c_program_under_mpi_gets_members_groups_and_voids() {
+    let host = Host::new();
+    let compiler = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+    let _alone = crate::build::alone();
+    let Some(program) = host.c(&compiler, &["-DWITH_MPI"]) else { return };
+    for n_ranks in [1, 2, 4] {
+        if crate::build::mpirun(n_ranks, &program).is_some() {
+            host.check(|| crate::build::mpirun(n_ranks, &program).expect("a launcher"), n_ranks, &ALL);
+        }
+    }
+}
