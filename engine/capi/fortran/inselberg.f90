@@ -92,6 +92,7 @@ module inselberg
   public :: inselberg_values, inselberg_into, inselberg_set_octs, inselberg_set_leaves, inselberg_phew, inselberg_fof
   public :: inselberg_set_particles, inselberg_find
   public :: inselberg_recut, inselberg_labels, inselberg_rows, inselberg_get, inselberg_write
+  public :: inselberg_tree_add_found
   public :: inselberg_tree_begin, inselberg_tree_add, inselberg_tree_outputs, inselberg_tree_write, inselberg_tree_free
   public :: inselberg_progress, inselberg_warning, inselberg_on_progress, inselberg_on_warning, inselberg_text
 
@@ -294,6 +295,11 @@ module inselberg
       integer(c_int64_t), value :: number, n
       type(inselberg_box), intent(in) :: box
       type(c_column), intent(in) :: columns(*)
+    end function
+    integer(c_int32_t) function c_tree_add_found(tree, handle, number) bind(C, name="inselberg_tree_add_found")
+      import
+      type(c_ptr), value :: tree, handle
+      integer(c_int64_t), value :: number
     end function
     integer(c_int32_t) function c_tree_outputs(tree, n) bind(C, name="inselberg_tree_outputs")
       import
@@ -1155,6 +1161,15 @@ contains
     character(*), intent(in) :: path
     integer(c_int32_t), intent(out) :: code
     code = c_write(engine%handle, trim(path)//c_null_char)
+  end subroutine
+
+  !> Collective: adds the last result of an engine, with its table of members, to a tree.
+  subroutine inselberg_tree_add_found(tree, engine, number, code)
+    type(inselberg_tree), intent(in) :: tree
+    type(inselberg_engine), intent(in) :: engine
+    integer, intent(in) :: number
+    integer(c_int32_t), intent(out) :: code
+    code = c_tree_add_found(tree%handle, engine%handle, int(number, c_int64_t))
   end subroutine
 
   !> Collective: an empty merger tree, by the options gap, tracers and orphans that are set now.

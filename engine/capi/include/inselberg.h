@@ -412,6 +412,13 @@ int32_t inselberg_tree_add(const inselberg_tree *tree,
                            const inselberg_column *columns,
                            int64_t n);
 
+// Collective: adds the last result of a handle to a tree: clumps that were unbound, or groups with the property bound,
+// both with the option with_members. The output is later than those so far, by its number (0 or more) and by time
+// and scale factor of the box. After an error the tree is as before.
+int32_t inselberg_tree_add_found(const inselberg_tree *tree,
+                                 const inselberg *handle,
+                                 int64_t number);
+
 // The number of outputs of a tree so far.
 int32_t inselberg_tree_outputs(const inselberg_tree *tree, int64_t *n);
 

@@ -49,6 +49,13 @@ impl std::fmt::Debug for HandleState {
     }
 }
 
+impl EngineHandle {
+    /// What it keeps, for one call at a time.
+    pub(crate) fn state(&self) -> &OneAtATime<HandleState> {
+        &self.0
+    }
+}
+
 /// Runs an entry: its code, also after a panic.
 pub(crate) fn run(work: impl FnOnce() -> Result<(), Error>) -> i32 {
     code(catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(from_panic(&*panic))))

@@ -4,6 +4,7 @@
 use crate::abi::{EngineHandle, check_empty, enter_together, geometry, run, taken};
 use crate::box_of::BoxOf;
 use crate::given::{GivenColumn, GivenColumns, text};
+use crate::handle::HandleState;
 use crate::message::refused;
 use crate::tree::TreeState;
 use crate::turns::{OneAtATime, Whose, locked, together};
@@ -40,7 +41,7 @@ pub unsafe extern "C" fn inselberg_tree_begin(
     handle: *const EngineHandle,
     tree: *mut *mut TreeHandle,
 ) -> i32 {
-    let begin = |state: &mut crate::handle::HandleState| {
+    let begin = |state: &mut HandleState| {
         // SAFETY: as the caller says.
         let begun = TreeState(state.begin_tree(unsafe { check_empty(tree, "tree") })?);
         let kept = OneAtATime::new(begun, state.missed_calls());
@@ -89,6 +90,37 @@ pub unsafe extern "C" fn inselberg_tree_add(
             let counted = u64::try_from(number);
             let counted = counted.map_err(|_| refused(format!("output {number}; expected 0 or more")));
             state.add(counted, geometry(of), GivenColumns::new(columns, n))
+        })
+    }
+}
+
+/// Collective: adds the last result of a handle to a tree: clumps that were unbound, or groups with the property bound,
+/// both with the option with_members. The output is later than those so far, by its `number` (0 or more) and by time
+/// and scale factor of the box. After an error the tree is as before.
+///
+/// # Safety
+/// `tree` is a tree, `handle` a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_tree_add_found(
+    tree: *const TreeHandle,
+    handle: *const EngineHandle,
+    number: i64,
+) -> i32 {
+    let counted =
+        || u64::try_from(number).map_err(|_| refused(format!("output {number}; expected 0 or more")));
+    // SAFETY: as the caller says.
+    unsafe {
+        enter_tree(tree, |state| {
+            let mut added = None;
+            let of_result = |engine: &mut HandleState| {
+                added = Some(state.add_found(counted(), engine.views().map(|views| &views.found)));
+                Ok(())
+            };
+            // The other ranks wait, also where this one has no handle or a busy one.
+            match locked(handle.as_ref().map(|handle| handle.state()), of_result) {
+                Err(refused) if added.is_none() => state.add_found(counted(), Err(refused)),
+                _ => added.unwrap_or(Ok(())),
+            }
         })
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::fields::{Fields, required};
 use crate::given::{GivenColumns, ItemShape};
+use crate::message::refused;
 use crate::turns::MakesCalls;
+use crate::views::Found;
 use inselberg::{Error, Geometry, MergerTree, TreeColumns};
 
 /// What the handle of a tree keeps.
@@ -44,6 +46,22 @@ impl TreeState {
             Ok((number?, space?, fields))
         })?;
         self.0.add_columns(number, &space, &objects(&fields)?)
+    }
+
+    /// Collective: adds the clumps or groups of a result, by their table of members.
+    ///
+    /// # Errors
+    /// When there is no such result, or it lists no members; those of [`MergerTree::add_clumps`].
+    pub fn add_found(
+        &mut self,
+        number: Result<u64, Error>,
+        found: Result<&Found, Error>,
+    ) -> Result<(), Error> {
+        match self.0.agree_beside("tree_add_found", move || Ok((number?, found?)))? {
+            (number, Found::Clumps(clumps)) => self.0.add_clumps(clumps, number),
+            (number, Found::Groups(groups)) => self.0.add_groups(groups, number),
+            (_, Found::Voids(_)) => Err(refused("voids in a merger tree; expected clumps or groups")),
+        }
     }
 
     /// Collective: writes the tree so far.

@@ -68,8 +68,6 @@ int main(int argc, char **argv) {
       {.name = "id", .data = &all->id, .items = n_own, .item_stride = stride, .number_type = INSELBERG_I64},
   };
   DONE(inselberg_set_particles(engine, particles, 4));
-  memset(all, 0, (size_t)n_own * sizeof *all); /* they were copied */
-
   DONE(inselberg_set(engine, "linking_length", "0.05"));
   DONE(inselberg_set(engine, "min_size", "5"));
   DONE(inselberg_set(engine, "fof.properties", "so,bound"));
@@ -82,6 +80,22 @@ int main(int argc, char **argv) {
   for (int i = 0; i < n_own; i++) in_groups += labels[i] > 0;
   require(in_groups * 2 > n_own, "most particles are in groups");
   write_result(engine, argv[2], "groups", argv[3]);
+
+  /* A tree of the groups now and later. */
+  inselberg_tree *tree = NULL;
+  DONE(inselberg_tree_begin(engine, &tree));
+  require(inselberg_tree_add_found(tree, rank == 0 ? NULL : engine, 3) == INSELBERG_INVALID_ARGUMENT, "no handle on a rank");
+  DONE(inselberg_tree_add_found(tree, engine, 3));
+  box.aexp = 1.25, box.unit_length = 3.75e24;
+  DONE(inselberg_set_box(engine, &box));
+  DONE(inselberg_set_particles(engine, particles, 4));
+  memset(all, 0, (size_t)n_own * sizeof *all); /* they were copied */
+  DONE(inselberg_find(engine, "groups"));
+  DONE(inselberg_tree_add_found(tree, engine, 4));
+  char path[4096];
+  snprintf(path, sizeof path, "%s/tree%s", argv[2], argv[3]);
+  DONE(inselberg_tree_write(tree, path));
+  DONE(inselberg_tree_free(&tree));
 
   DONE(inselberg_set(engine, "voids.min_particles", "3"));
   DONE(inselberg_find(engine, "voids"));

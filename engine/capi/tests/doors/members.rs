@@ -5,7 +5,7 @@ use crate::catalogue::assert_same_catalogue;
 use crate::input::{particles, particles_text};
 use inselberg::{
     BoundRequest, CellFields, Cells, Cosmology, Engine, FofParams, Geometry, Linking, LinkingTypes, Params,
-    ParticleColumns, ParticleGraphParams, Persistence, PhewParams, Units, VoidParams,
+    ParticleColumns, ParticleGraphParams, Persistence, PhewParams, TreeParams, Units, VoidParams,
 };
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,9 +13,9 @@ use std::process::Command;
 /// Side of the grid of cells.
 const SIDE: u32 = 32;
 
-fn geometry() -> Geometry {
-    let cosmology = Cosmology { aexp: 1.0, h0: 70.0, omega_m: 0.3, omega_l: 0.7, ..Cosmology::default() };
-    let units = Units { length: 3e24, density: 1e-26, time: 3e17 };
+fn geometry(aexp: f64) -> Geometry {
+    let cosmology = Cosmology { aexp, h0: 70.0, omega_m: 0.3, omega_l: 0.7, ..Cosmology::default() };
+    let units = Units { length: 3e24 * aexp, density: 1e-26, time: 3e17 };
     Geometry::cube(2.0).time(1.0).units(units).cosmology(cosmology)
 }
 
@@ -39,30 +39,39 @@ fn write_expected(room: &Room) {
     let velocities: Vec<[f64; 3]> = (0..n).map(velocity).collect();
     let (ids, masses): (Vec<i64>, Vec<f64>) = (0..n).map(|id| (id, 1.0)).unzip();
     let mut engine = Engine::builder().threads(2).build().expect("an engine");
-    let given =
-        ParticleColumns::new(geometry(), &positions).velocities(&velocities).masses(&masses).ids(&ids);
-    let held = engine.hold_particles(&given).expect("held");
+    let held = [1.0, 1.25].map(|aexp| {
+        let given = ParticleColumns::new(geometry(aexp), &positions).velocities(&velocities).masses(&masses);
+        engine.hold_particles(&given.ids(&ids)).expect("held")
+    });
     let mut groups = FofParams::default().linking(Linking::Length(0.05)).min_size(5);
     groups.set("properties", "so,bound").expect("properties");
     groups.set("with_members", "true").expect("members");
-    let groups = engine.fof_particles(&held, &LinkingTypes::default(), &groups).expect("groups");
+    let params = groups;
+    let [groups, later] = held
+        .each_ref()
+        .map(|held| engine.fof_particles(held, &LinkingTypes::default(), &params).expect("groups"));
     assert!(groups.n_groups() > 1);
+    let mut tree = engine.trees(&TreeParams::default()).expect("a tree");
+    tree.add_groups(&groups, 3).expect("an output");
+    tree.add_groups(&later, 4).expect("an output");
+    let held = &held[1];
     let mut few = VoidParams::default();
     few.set("min_particles", "3").expect("a number");
     let graph = ParticleGraphParams::for_voids();
-    let voids = engine.voids(&held, &graph, &few).expect("voids");
+    let voids = engine.voids(held, &graph, &few).expect("voids");
     let bound = BoundRequest { unbind: true, with_members: true, ..BoundRequest::default() };
     let clumps = PhewParams::new(4.0).persistence(Persistence::Ratio(1.5)).bound(bound);
-    let on_graph = engine.phew_graph(&held, &ParticleGraphParams::default().neighbours(12), &clumps);
+    let on_graph = engine.phew_graph(held, &ParticleGraphParams::default().neighbours(12), &clumps);
     let (at, rho) = cells();
-    let cells = Cells::from_leaves(geometry(), &vec![5_u8; at.len()], &at).expect("cells");
-    let of_cells = engine.phew(&cells, CellFields::density(&rho).particles(&held), &clumps).expect("clumps");
+    let cells = Cells::from_leaves(geometry(1.25), &vec![5_u8; at.len()], &at).expect("cells");
+    let of_cells = engine.phew(&cells, CellFields::density(&rho).particles(held), &clumps).expect("clumps");
     let n_bound =
         of_cells.table("clumps").and_then(|table| table.column("n_bound").map(|c| c.values.clone()));
     assert!(format!("{n_bound:?}").contains("U64([1"), "a clump with a hundred members or more: {n_bound:?}");
     for ending in ENDINGS {
         let path = |name: &str| room.path().join(format!("expected.{name}{ending}"));
         groups.write(path("groups")).expect("written");
+        tree.write(path("tree")).expect("written");
         voids.write(path("voids")).expect("written");
         on_graph.as_ref().expect("clumps").write(path("graph")).expect("written");
         of_cells.write(path("cells")).expect("written");
@@ -99,7 +108,7 @@ impl Host {
     }
 }
 
-const ALL: [&str; 4] = ["groups", "voids", "graph", "cells"];
+const ALL: [&str; 5] = ["groups", "tree", "voids", "graph", "cells"];
 
 #[test]
 fn a_c_program_gets_members_groups_and_voids() {
