@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, TypeVar, Union
 
+import numpy as np
+
 from . import _native, _ranks
+from ._arrays import as_file as as_array_file
+from ._arrays import placed, with_absent_cells
 from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue, VoidCatalogue, read
 from ._errors import InvalidArgumentError
 from ._options import has_keywords, split, texts
@@ -489,13 +493,52 @@ def phew_grid(
 
     Over ranks each has a part of a grid of shape ``whole``, from the cell ``start`` on. Options as in :func:`phew_cells`;
     ``velocity`` is three arrays of the same shape.
+
+    In one process, arrays may have two axes, any lengths, and absent cells: masked ones, and NaN. Such arrays take ``box`` and
+    ``periodic`` (images neither), no other options of the box, no velocities and no particles. Absent cells have the label 0.
     """
+    whole_field = comm is None and whole is None and tuple(start) == (0, 0, 0)
+    values = with_absent_cells(field) if whole_field else None
+    if values is not None:
+        return _phew_with_absent_cells(values, threads, **options)
     box, others = _split(options)
 
     def grid() -> Cells:
         return Cells.grid(array(field, "field").shape, start=start, whole=whole, threads=threads, **box)
 
     return _engine(threads, comm).phew(_Later(grid), field, **others)
+
+
+def _phew_with_absent_cells(
+    values: np.ndarray,
+    threads: Optional[int],
+    box: Optional[float] = None,
+    periodic: Union[None, bool, Sequence[bool]] = None,
+    **options: Any,
+) -> ClumpCatalogue:
+    """PHEW on an array that is no whole octree. An image has no box, and its lengths are pixels."""
+    refused = {"velocity", "mass_density", "particles", "name", *BoxOptions.__annotations__} & {
+        name for name, value in options.items() if value is not None
+    }
+    if refused:
+        raise InvalidArgumentError(f"{', '.join(sorted(refused))} for an array with absent cells or of this shape; expected none")
+    about: Dict[str, Any] = dict(image=True)
+    if values.ndim == 3:
+        axes = [periodic is not False] * 3 if periodic is None or isinstance(periodic, (bool, np.bool_)) else list(periodic)
+        wraps = "".join(letter for letter, wraps in zip("xyz", axes) if wraps)
+        about = dict(periodic=wraps or "none", spacing=(1.0 if box is None else float(box)) / values.shape[0])
+    elif box is not None or periodic is not None:
+        raise InvalidArgumentError("box or periodic for an image; expected neither")
+
+    def find(path: str) -> ClumpCatalogue:
+        return phew(open(path, **about), threads=threads, **{**options, "with_cells": True})
+
+    found: ClumpCatalogue = as_array_file(values, find)
+    cells = found["cells"]
+    for name, column in (("labels", "clump"), ("halo_labels", "halo")):
+        found._found[name] = placed(cells[column], cells["ijk"], values.shape)
+        found._found[name].flags.writeable = False
+    return found
 
 
 @has_keywords(FofOptions, FofTypesOptions)

@@ -154,14 +154,60 @@ def test_arrays_of_other_kinds_and_byte_orders():
         np.testing.assert_array_equal(ib.fof(given, linking_length=0.1, min_size=2).labels, groups.labels)
 
 
+def brute_force_labels(field, threshold):
+    """Cells above the threshold by the peak that steepest ascent leads to, with neighbours along faces, edges and corners."""
+    steps = [s for s in np.ndindex(*[3] * field.ndim) if any(n != 1 for n in s)]
+    order = {}
+
+    def value(place):
+        inside = all(0 <= n < top for n, top in zip(place, field.shape))
+        return field[place] if inside and field[place] > threshold else -np.inf
+
+    def root(place):
+        near = [tuple(n + s - 1 for n, s in zip(place, step)) for step in steps]
+        best = max(near, key=value)
+        return place if value(best) < field[place] else root(best)
+
+    labels = np.zeros(field.shape, int)
+    for place in np.ndindex(*field.shape):
+        if value(place) > threshold:
+            labels[place] = order.setdefault(root(place), len(order) + 1)
+    return labels
+
+
+def same_partition(first, second):
+    pairs = set(zip(first.ravel().tolist(), second.ravel().tolist()))
+    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+
+@pytest.mark.parametrize("shape", [(9, 7, 5), (8, 8, 8), (12, 10), (7, 1, 4)])
+def test_arrays_of_any_shape_may_have_absent_cells(shape):
+    random = np.random.default_rng(8)
+    field = random.random(shape)
+    absent = random.random(shape) < 0.1
+    holes = np.where(absent, np.nan, field)
+    options = dict(density_threshold=0.3, relevance_threshold=1.0)
+    if field.ndim == 3:
+        options["periodic"] = False
+    found = ib.phew_grid(holes, **options)
+    assert same_partition(found.labels, brute_force_labels(np.where(absent, -1, field), 0.3)) and found.labels.any()
+    assert (found.labels[absent] == 0).all()
+    masked = ib.phew_grid(np.ma.masked_array(field, absent), **options)
+    np.testing.assert_array_equal(masked.labels, found.labels)
+    halo = found.haloes[0]
+    assert set(found.labels.ravel()[found.cells(halo)]) == {clump.id for clump in halo.clumps}
+    with pytest.raises(ib.InvalidArgumentError, match="units, velocity for an array with absent cells"):
+        ib.phew_grid(holes, velocity=np.zeros((*shape, 3)), units=(1.0, 1.0, 1.0), **options)
+
+
 def test_masked_values_are_never_taken_for_numbers():
-    field = np.ma.masked_array(np.ones((4, 4, 4)), mask=np.arange(64).reshape(4, 4, 4) < 3)
-    with pytest.raises(ib.InvalidArgumentError, match="field has 3 masked values"):
-        ib.phew_grid(field, density_threshold=0.5)
     with pytest.raises(ib.InvalidArgumentError, match="masses has 1 masked values"):
         ib.fof(np.zeros((2, 3)), linking_length=0.1, masses=np.ma.masked_array([1.0, 2.0], [False, True]))
+    levels, at = np.full(2, 2), np.array([[0, 0, 0], [1, 0, 0]])
+    with pytest.raises(ib.InvalidArgumentError, match="field has 1 masked values"):
+        ib.phew_cells(levels, at, np.ma.masked_array([1.0, 2.0], [False, True]), density_threshold=0.5)
     # A mask that hides nothing is none.
-    assert ib.phew_grid(np.ma.masked_array(field.data), density_threshold=0.1).labels.all()
+    assert ib.phew_grid(np.ma.masked_array(np.ones((4, 4, 4))), density_threshold=0.1).labels.all()
 
 
 def test_a_path_is_no_source():

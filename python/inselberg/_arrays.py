@@ -1,0 +1,41 @@
+"""Arrays of any shape with absent cells: masked ones, and ones with NaN."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any, Callable, Optional, Tuple
+
+import numpy as np
+
+from ._errors import InvalidArgumentError
+from ._sources import array
+
+
+def with_absent_cells(field: Any) -> Optional[np.ndarray]:
+    """Values with NaN where a cell is absent; None of an array that is a whole octree, which needs no such treatment."""
+    is_masked = isinstance(field, np.ma.MaskedArray)
+    values = array(field.data if is_masked else field, "field")
+    mask = np.ma.getmaskarray(field) if is_masked else np.zeros(values.shape, bool)
+    is_octree = values.ndim == 3 and all(n > 0 and n % 2 == 0 for n in values.shape)
+    has_nan = values.dtype.kind == "f" and bool(np.isnan(values).any())
+    if is_octree and not has_nan and not mask.any():
+        return None
+    if values.ndim not in (2, 3) or values.size == 0:
+        raise InvalidArgumentError(f"field has the shape {values.shape}; expected two or three axes with cells")
+    return np.where(mask, np.nan, values) if mask.any() else values
+
+
+def as_file(values: np.ndarray, use: Callable[[str], Any]) -> Any:
+    """What ``use`` makes of a file of these values, which is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="inselberg-") as folder:
+        path = os.path.join(folder, "array.npy")
+        np.save(path, values)
+        return use(path)
+
+
+def placed(labels: np.ndarray, places: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
+    """Labels of listed cells in an array of this shape; 0 where there is no cell."""
+    whole = np.zeros(shape, np.int64)
+    whole[tuple(places[:, axis] for axis in range(len(shape)))] = labels
+    return whole
