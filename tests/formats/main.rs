@@ -26,6 +26,8 @@ mod merger_trees;
 #[cfg(feature = "hdf5")]
 mod mesh_blocks;
 mod npz;
+#[cfg(feature = "hdf5")]
+mod observers;
 mod odd_cuts;
 #[cfg(feature = "hdf5")]
 mod particle_checklist;

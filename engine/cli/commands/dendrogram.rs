@@ -2,6 +2,7 @@
 
 use super::fault::CommandError;
 use crate::config::DendrogramRequest;
+use inselberg::phew::image::SkyArray;
 use inselberg_io::catalogue::units::scale_of;
 use inselberg_io::catalogue::{Attribute, Catalogue, DendrogramFile, Table, Values, stage_dendrogram};
 use inselberg_io::params::Measure;
@@ -51,6 +52,7 @@ pub fn stage(
         index_map: &found.of_cell.iter().map(number).collect::<Vec<_>>(),
         newick: &found.newick(),
         limits: (limits.value, limits.delta, limits.cells),
+        wcs_header: cube.header.as_deref(),
     };
     Ok(stage_dendrogram(output, &content)?)
 }
@@ -58,13 +60,16 @@ pub fn stage(
 /// The most cells of the box.
 const MOST_CELLS: usize = i32::MAX as usize;
 
-/// The density of cells of one size, as an array with z as the last axis. NaN for absent cells, and for those
-/// outside of the searched region.
+/// The density of cells of one size, as an array. NaN for absent cells, and for those outside of the searched
+/// region.
 struct Cube {
-    shape: [usize; 3],
+    /// The slowest axis first; of two axes for an image.
+    shape: Vec<usize>,
     density: Vec<f64>,
     /// Whether cells of the box are missing.
     has_gaps: bool,
+    /// The coordinates of a FITS image.
+    header: Option<String>,
 }
 
 impl Cube {
@@ -73,24 +78,11 @@ impl Cube {
         let cells = whole.table("cells").ok_or_else(|| format!("no table cells; expected {expected}"))?;
         let ImageCells { levels, places, density, selected } =
             ImageCells::new(cells).ok_or_else(|| format!("no density of cells; expected {expected}"))?;
-        let Some(Attribute::Reals(coarse)) = whole.attribute("coarse_cells") else {
-            return Err("no attribute coarse_cells; expected the shape of the box".into());
-        };
-        let (Some(least), Some(most)) = (levels.iter().min(), levels.iter().max()) else {
-            return Err("no cells; expected 1 or more".into());
-        };
-        if least != most {
-            return Err(format!(
-                "cells of levels {least} to {most}; expected cells of one size, for an array"
-            ));
-        }
-        let side =
-            |axis: usize| (*coarse.get(axis)? as usize).checked_mul(1_usize.checked_shl((*most).into())?);
-        let shape = [0, 1, 2].map(side);
-        let n = shape.iter().try_fold(1_usize, |n, side| n.checked_mul((*side)?));
-        let [Some(nx), Some(ny), Some(nz)] = shape else {
-            return Err("the shape of the box is too large; expected cells that fill it".into());
-        };
+        let sides = sides(whole, levels)?;
+        let SkyArray { axes, header } = SkyArray::from_attributes(&whole.attributes);
+        let shape: Vec<usize> = axes.iter().map(|axis| sides[*axis]).collect();
+        let n = sides.iter().try_fold(1_usize, |n, side| n.checked_mul(*side));
+        let [nx, ny, nz] = sides;
         // Pixels without a value are absent.
         let n = n.filter(|n| (levels.len()..=MOST_CELLS).contains(n)).ok_or_else(|| {
             let n = levels.len();
@@ -100,15 +92,34 @@ impl Cube {
         array.try_reserve_exact(n).map_err(|_| format!("no memory for {n} cells; expected more memory"))?;
         array.resize(n, f64::NAN);
         for (i, (place, density)) in places.iter().zip(density).enumerate() {
-            let [x, y, z] = place.map(|i| i as usize);
-            if x >= nx || y >= ny || z >= nz {
+            let place = place.map(|i| i as usize);
+            if (0..3).any(|axis| place[axis] >= sides[axis]) {
                 return Err(format!("a cell at {place:?}; expected places within {nx} x {ny} x {nz}"));
             }
-            array[(x * ny + y) * nz + z] =
-                if selected.is_none_or(|of| of[i] == 1) { *density } else { f64::NAN };
+            let at = axes.iter().fold(0, |at, axis| at * sides[*axis] + place[*axis]);
+            array[at] = if selected.is_none_or(|of| of[i] == 1) { *density } else { f64::NAN };
         }
-        Ok(Self { shape: [nx, ny, nz], density: array, has_gaps: n > levels.len() })
+        let header = header.map(|cards| cards.to_text());
+        Ok(Self { shape, density: array, has_gaps: n > levels.len(), header })
     }
+}
+
+/// Cells along each axis of the box of a catalogue whose cells have these levels.
+fn sides(whole: &Catalogue, levels: &[u8]) -> Result<[usize; 3], String> {
+    let Some(Attribute::Reals(coarse)) = whole.attribute("coarse_cells") else {
+        return Err("no attribute coarse_cells; expected the shape of the box".into());
+    };
+    let (Some(least), Some(most)) = (levels.iter().min(), levels.iter().max()) else {
+        return Err("no cells; expected 1 or more".into());
+    };
+    if least != most {
+        return Err(format!("cells of levels {least} to {most}; expected cells of one size, for an array"));
+    }
+    let side = |axis: usize| (*coarse.get(axis)? as usize).checked_mul(1_usize.checked_shl((*most).into())?);
+    let [Some(nx), Some(ny), Some(nz)] = [0, 1, 2].map(side) else {
+        return Err("the shape of the box is too large; expected cells that fill it".into());
+    };
+    Ok([nx, ny, nz])
 }
 
 /// The columns of cells that an array needs.

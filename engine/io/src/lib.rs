@@ -22,6 +22,7 @@ mod dimension;
 mod error;
 mod facts;
 mod field_defaults;
+pub mod fits_cards;
 pub mod foreign;
 #[cfg(feature = "hdf5")]
 mod hdf5_file;

@@ -172,6 +172,16 @@ impl SkyGrid {
         &self.names
     }
 
+    /// The indices of longitude and latitude, where the image has them.
+    pub fn celestial_axes(&self) -> Option<[usize; 2]> {
+        self.celestial.as_ref().map(|celestial| celestial.axes)
+    }
+
+    /// The index of the spectral axis, known or not.
+    pub fn spectral_axis(&self) -> Option<usize> {
+        self.cards.axes.iter().position(|axis| Spectral::is_one(&axis.kind))
+    }
+
     /// Why there is no spectral coordinate, though there is a spectral axis.
     pub fn unknown(&self) -> Option<&SkyError> {
         self.unknown.as_ref()

@@ -12,16 +12,12 @@ use super::cgs::CgsColumn;
 use super::info::attribute_text;
 use super::row_runs::write_runs;
 use super::{Attribute, Catalogue, Table, Values, WriteResult, check_shape};
+use crate::fits_cards::{BLOCK, Cards};
 use crate::staging::mark::MARK;
 use crate::staging::{Staged, stage_file};
 use std::borrow::Cow;
 use std::io::{Result, Write};
 use std::path::Path;
-
-/// Bytes of a block.
-const BLOCK: usize = 2880;
-/// Bytes of a card.
-const CARD: usize = 80;
 
 /// Stages `catalogue` for `path`.
 ///
@@ -33,56 +29,6 @@ pub fn stage_fits(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
         first_header(&catalogue.attributes).write(out)?;
         catalogue.tables.iter().try_for_each(|table| write_table(out, catalogue, table))
     })
-}
-
-/// The cards of a header.
-struct Cards(Vec<u8>);
-
-impl Cards {
-    fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    fn card(&mut self, text: &str) {
-        debug_assert!(text.len() <= CARD, "{text}");
-        self.0.extend(format!("{text:CARD$}").bytes());
-    }
-
-    fn value(&mut self, keyword: &str, value: impl std::fmt::Display) {
-        self.card(&format!("{keyword:8}= {value:>20}"));
-    }
-
-    /// A text, over several cards if it is long. Other characters than those of ASCII become question marks.
-    fn text(&mut self, keyword: &str, text: &str) {
-        let plain = |c: char| if (' '..='~').contains(&c) { c } else { '?' };
-        let mut rest: Vec<char> = text.chars().map(plain).collect();
-        let mut start = format!("{keyword:8}= ");
-        loop {
-            // A quote counts twice. The end of the card is for quotes and the sign that more follows.
-            let room = CARD - start.len() - 3;
-            let mut used = 0;
-            let fits = |c: &&char| {
-                used += if **c == '\'' { 2 } else { 1 };
-                used <= room
-            };
-            let n = rest.iter().take_while(fits).count();
-            let more = rest.split_off(n);
-            let part: String = rest.iter().collect::<String>().replace('\'', "''");
-            let sign = if more.is_empty() { "" } else { "&" };
-            self.card(&format!("{start}'{:8}'", format!("{part}{sign}")));
-            if more.is_empty() {
-                return;
-            }
-            (rest, start) = (more, "CONTINUE  ".into());
-        }
-    }
-
-    /// The header with its end.
-    fn write(mut self, out: &mut dyn Write) -> Result<()> {
-        self.card("END");
-        self.0.resize(self.0.len().next_multiple_of(BLOCK), b' ');
-        out.write_all(&self.0)
-    }
 }
 
 fn first_header(attributes: &[(String, Attribute)]) -> Cards {
@@ -98,7 +44,7 @@ fn first_header(attributes: &[(String, Attribute)]) -> Cards {
         match value {
             Attribute::Int(value) => cards.card(&format!("{keyword}= {value}")),
             Attribute::Real(value) if value.is_finite() => {
-                cards.card(&format!("{keyword}= {}", format!("{value:?}").to_uppercase()));
+                cards.number(&keyword, *value);
             }
             other => cards.text(&keyword, &attribute_text(other)),
         }
@@ -182,35 +128,5 @@ fn put(bytes: &mut Vec<u8>, values: &Values, row: usize, form: &Form) {
         Values::F32(list) => bytes.extend(list[row].to_be_bytes()),
         Values::F64x3(list) => list[row].iter().for_each(|x| bytes.extend(x.to_be_bytes())),
         Values::U32x3(list) => list[row].iter().for_each(|x| bytes.extend(i64::from(*x).to_be_bytes())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_texts_go_over_several_cards() {
-        let mut cards = Cards::new();
-        let text = "it's ".repeat(40);
-        cards.text("HIERARCH a_long_name ", &text);
-        let lines: Vec<&[u8]> = cards.0.chunks(CARD).collect();
-        assert!(lines.len() > 2 && lines.iter().all(|line| line.len() == CARD));
-        let part = |line: &&[u8]| {
-            let line = String::from_utf8_lossy(line).trim_end().to_string();
-            let (_, quoted) = line.split_once('\'').expect("a quote");
-            quoted.strip_suffix('\'').expect("a quote").replace("''", "'")
-        };
-        let parts: Vec<String> = lines.iter().map(part).collect();
-        let (last, before) = parts.split_last().expect("parts");
-        let whole: String = before.iter().map(|part| part.strip_suffix('&').expect("more follows")).collect();
-        assert_eq!(format!("{whole}{last}").trim_end(), text.trim_end());
-    }
-
-    #[test]
-    fn numbers_end_where_readers_expect_them() {
-        let mut cards = Cards::new();
-        cards.value("NAXIS1", 8);
-        assert_eq!(String::from_utf8_lossy(&cards.0[..30]), "NAXIS1  =                    8");
     }
 }

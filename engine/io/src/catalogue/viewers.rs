@@ -33,6 +33,8 @@ pub struct DendrogramFile<'a> {
     pub newick: &'a str,
     /// Least value, least height of a leaf and least number of its cells.
     pub limits: (f64, f64, u64),
+    /// Cards with the coordinates of the axes, the fastest one first.
+    pub wcs_header: Option<&'a str>,
 }
 
 /// Whether this build can write files for viewers into `folder`.

@@ -27,8 +27,8 @@ pub fn stage_dendrogram(path: &Path, content: &DendrogramFile<'_>) -> WriteResul
 }
 
 fn fill(file: &File, content: &DendrogramFile<'_>) -> Result<()> {
-    let newick = VarLenAscii::from_ascii(content.newick).expect("numbers and brackets");
-    file.new_dataset::<VarLenAscii>().obj_track_times(false).create("newick")?.write_scalar(&newick)?;
+    text(file, "newick", content.newick)?;
+    content.wcs_header.map_or(Ok(()), |cards| text(file, "wcs_header", cards))?;
     put(file, "index_map", content.shape, content.index_map)?;
     put(file, "data", content.shape, content.data)?;
     let (value, delta, cells) = content.limits;
@@ -36,6 +36,11 @@ fn fill(file: &File, content: &DendrogramFile<'_>) -> Result<()> {
     scalar(file, "min_value", &value)?;
     scalar(file, "min_delta", &delta)?;
     scalar(file, "min_npix", &(cells as i64))
+}
+
+fn text(file: &File, name: &str, text: &str) -> Result<()> {
+    let text = VarLenAscii::from_ascii(text).expect("numbers, brackets and cards are ASCII");
+    file.new_dataset::<VarLenAscii>().obj_track_times(false).create(name)?.write_scalar(&text)
 }
 
 fn put<T: H5Type>(file: &File, name: &str, shape: &[usize], values: &[T]) -> Result<()> {

@@ -4,7 +4,7 @@ use inselberg_io::catalogue::Attribute;
 use inselberg_kernels::sky::{AxisCards, PixelMatrix, SkyCards, SkyError, SkyGrid};
 
 /// The beginning of their names.
-const BEGINNING: &str = "fits_";
+pub(super) const BEGINNING: &str = "fits_";
 /// The most axes that have cards.
 const MOST_AXES: usize = 9;
 
@@ -16,7 +16,7 @@ pub struct ImageSky {
     /// The frames of the coordinates.
     frames: Vec<String>,
     /// The axes of the file, from 0, that are x, y and z.
-    axes: Vec<usize>,
+    pub(super) axes: Vec<usize>,
     /// The lower corner of the box, and the side of a cell.
     origin: [f64; 3],
     side: f64,

@@ -3,10 +3,12 @@
 //! All of it follows from the attributes of a catalogue, which keep the cards of the header ([`cards`]). So a
 //! new cut of a stored catalogue has the same columns. Readers of files and the search do not depend on it.
 
+mod array;
 mod cards;
 mod flat;
 mod sky;
 
+pub use array::SkyArray;
 pub use cards::ImageSky;
 pub use flat::is_flat;
 

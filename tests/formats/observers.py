@@ -1,0 +1,121 @@
+"""Dendrograms of FITS cubes and images: catalogues of astrodendro of our files and of its own dendrograms."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+from astropy import units as u
+from astropy.io import fits
+from astropy.wcs import WCS
+from astrodendro import Dendrogram, pp_catalog, ppv_catalog
+
+warnings.simplefilter("ignore")
+program, folder = sys.argv[1:3]
+AXES = {
+    "x": ("RA---TAN", "deg", 83.8, -0.001),
+    "y": ("DEC--TAN", "deg", -5.4, 0.001),
+    "v": ("VRAD", "m/s", 8000.0, 200.0),
+}
+
+
+def run(*args):
+    done = subprocess.run([program, *args, "--quiet"], capture_output=True, text=True)
+    assert done.returncode == 0, (args, done.stderr)
+
+
+def cloudy(rng, shape):
+    """Noise around 0 with clouds in it."""
+    data = rng.normal(0, 0.3, shape)
+    places = np.indices(shape)
+    for _ in range(5):
+        centre = [rng.uniform(2, n - 2) for n in shape]
+        width = [rng.uniform(1.2, 2.2) for _ in shape]
+        r2 = sum(((p - c) / w) ** 2 for p, c, w in zip(places, centre, width))
+        data += rng.uniform(4, 9) * np.exp(-r2 / 2)
+    return data.astype("f4")
+
+
+def header(order, shape):
+    """Cards of axes in the order of a file, with a beam and a turned sky."""
+    cards = fits.Header()
+    for i, axis in enumerate(order, 1):
+        kind, unit, value, step = AXES[axis]
+        cards[f"CTYPE{i}"], cards[f"CUNIT{i}"] = kind, unit
+        cards[f"CRVAL{i}"], cards[f"CDELT{i}"], cards[f"CRPIX{i}"] = value, step, shape[::-1][i - 1] / 2
+    x, y = order.index("x") + 1, order.index("y") + 1
+    turn = np.radians(20.0)
+    cards[f"PC{x}_{x}"], cards[f"PC{y}_{y}"] = np.cos(turn), np.cos(turn)
+    cards[f"PC{x}_{y}"], cards[f"PC{y}_{x}"] = -np.sin(turn), np.sin(turn)
+    cards["BUNIT"], cards["BMAJ"], cards["BMIN"], cards["BPA"] = "K", 0.003, 0.002, 30.0
+    cards["RESTFRQ"], cards["RADESYS"], cards["SPECSYS"] = 115.271e9, "ICRS", "LSRK"
+    return cards
+
+
+def metadata(wcs):
+    return dict(
+        data_unit=u.K, spatial_scale=3.6 * u.arcsec, velocity_scale=0.2 * u.km / u.s, beam_major=10.8 * u.arcsec,
+        beam_minor=7.2 * u.arcsec, wavelength=2.6 * u.mm, wcs=wcs,
+    )
+
+
+def turned(data, order):
+    """The array as velocity, declination, right ascension."""
+    names = order[::-1]
+    return np.ascontiguousarray(np.transpose(data, [names.index(axis) for axis in "vyx" if axis in order]))
+
+
+def check(seed, order, shape):
+    rng = np.random.default_rng(seed)
+    data = cloudy(rng, shape)
+    # Borders without a value, and holes.
+    data[..., :2] = np.nan
+    data[(0,) * len(shape)] = np.nan
+    data[rng.random(shape) < 0.01] = np.nan
+    cube, found, own, converted = (f"{folder}/{name}" for name in ("c.fits", "c.hdf5", "own.hdf5", "d.hdf5"))
+    fits.writeto(cube, data, header(order, shape), overwrite=True)
+    limits = dict(min_value=1.0, min_delta=0.5)
+    run("phew", cube, "-o", found, "--density-threshold", "1", "--relevance-difference", "0.5", "--dendrogram", own,
+        "--force")
+    run("convert", found, "--to", "dendrogram", "-o", converted, "--min-delta", "0.5", "--force")
+    array = turned(data, order).astype(float)
+    place = turned_header(order, shape)
+    theirs = Dendrogram.compute(array, **limits, wcs=WCS(place))
+    catalogue = ppv_catalog if len(shape) == 3 else pp_catalog
+    for path in (own, converted):
+        ours = Dendrogram.load_from(path)
+        assert np.array_equal(ours.data, array, equal_nan=True)
+        assert (ours.index_map[np.isnan(array)] == -1).all()
+        assert ours.wcs is not None and ours.wcs.naxis == len(shape)
+        middle = [[n / 3 for n in shape]]
+        assert np.allclose(ours.wcs.wcs_pix2world(middle, 0), WCS(place).wcs_pix2world(middle, 0), rtol=1e-13)
+        a = catalogue(ours, metadata(ours.wcs), verbose=False)
+        b = catalogue(theirs, metadata(WCS(place)), verbose=False)
+        assert len(a) == len(b) > 0, (len(a), len(b))
+        for table in (a, b):
+            # Numbers of branches may differ; pixels do not.
+            table.sort(["area_exact", "flux"])
+        for name in set(a.colnames) - {"_idx"}:
+            x, y = (np.asarray(table[name], float) for table in (a, b))
+            assert np.allclose(x, y, rtol=1e-10, atol=1e-10, equal_nan=True), (seed, order, name, abs(x - y).max())
+    return len(b)
+
+
+def turned_header(order, shape):
+    """The header of the turned array."""
+    names = order[::-1]
+    lengths = {axis: shape[names.index(axis)] for axis in names}
+    kept = [axis for axis in "xyv" if axis in order]
+    return header("".join(kept), [lengths[axis] for axis in kept[::-1]])
+
+
+n = 0
+for seed, (order, shape) in enumerate(
+    [
+        ("xyv", (12, 16, 20)), ("vxy", (16, 20, 12)), ("yxv", (9, 21, 14)), ("vyx", (18, 13, 8)), ("xyv", (30, 17, 15)),
+        ("xvy", (15, 9, 22)), ("xy", (40, 33)), ("yx", (32, 48)), ("xy", (64, 64)), ("yx", (29, 71)),
+    ]
+):
+    n += check(seed, order, shape)
+assert n > 60, n
+print(n, "structures")
