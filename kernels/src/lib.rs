@@ -34,6 +34,7 @@ pub mod graph;
 pub mod ids;
 pub mod loops;
 pub mod mesh;
+pub mod noise;
 pub mod packed_key;
 pub mod particle_mesh;
 pub mod phew;

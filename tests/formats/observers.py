@@ -1,5 +1,6 @@
-"""Dendrograms of FITS cubes and images: catalogues of astrodendro of our files and of its own dendrograms."""
+"""Dendrograms, columns and label cubes of FITS cubes and images, beside astropy and astrodendro."""
 
+import h5py
 import subprocess
 import sys
 import warnings
@@ -9,6 +10,7 @@ from astropy import units as u
 from astropy.io import fits
 from astropy.wcs import WCS
 from astrodendro import Dendrogram, pp_catalog, ppv_catalog
+from astrodendro.analysis import PPStatistic, PPVStatistic, ScalarStatistic
 
 warnings.simplefilter("ignore")
 program, folder = sys.argv[1:3]
@@ -98,7 +100,46 @@ def check(seed, order, shape):
         for name in set(a.colnames) - {"_idx"}:
             x, y = (np.asarray(table[name], float) for table in (a, b))
             assert np.allclose(x, y, rtol=1e-10, atol=1e-10, equal_nan=True), (seed, order, name, abs(x - y).max())
+    columns(found, array, order, metadata(WCS(place)))
     return len(b)
+
+
+def columns(found, array, order, about):
+    """Columns of clumps and haloes, each from its own pixels."""
+    with h5py.File(found) as file:
+        ijk, axes = file["cells/ijk"][:], ["xyv".index(axis) for axis in "vyx" if axis in order]
+        names = [order.index("xyv"[axis]) for axis in axes]
+        places = tuple(ijk[:, axis] for axis in names)
+        for table in ("clumps", "haloes"):
+            labels = np.zeros(array.shape, int)
+            labels[places] = file[f"cells/{table[:-1].replace('haloe', 'halo')}"][:]
+            rows = {name: file[table][name][:] for name in file[table]}
+            assert len(rows["id"]) > 0
+            for i, label in enumerate(rows["id"]):
+                where = np.nonzero(labels == label)
+                statistic = PPVStatistic if array.ndim == 3 else PPStatistic
+                theirs = statistic(ScalarStatistic(array[where], where), about)
+                for name in ("major_sigma", "minor_sigma", "radius", "area_ellipse", "area_exact", "v_rms"):
+                    if name != "v_rms" or array.ndim == 3:
+                        close(rows[name][i], getattr(theirs, name).value, name)
+                angle = (rows["position_angle"][i] - theirs.position_angle.value) % 180
+                assert min(angle, 180 - angle) < 1e-6 or rows["n_cells"][i] < 3, angle
+                close(rows["flux"][i] * (299792458 / 115.271e9 / 2.6e-3) ** 2, theirs.flux.value, "flux", 1e-5)
+                close(rows["centre_ra"][i], theirs.x_cen.item(), "ra")
+                close(rows["centre_dec"][i], theirs.y_cen.item(), "dec")
+                edges = [(w == 0).any() or (w == n - 1).any() for w, n in zip(where, array.shape)]
+                assert rows["touches_edge"][i] == any(edges)
+                padded = np.pad(array, 1, constant_values=0.0)
+                at = [w + 1 for w in where]
+                beside = [[w + (step if a == axis else 0) for a, w in enumerate(at)] for axis in range(array.ndim) for step in (-1, 1)]
+                assert rows["touches_blank"][i] == any(np.isnan(padded[tuple(place)]).any() for place in beside)
+                if array.ndim == 3:
+                    close(rows["centre_velocity"][i] * 1e3, theirs.v_cen.item(), "velocity")
+                    assert rows["n_channels"][i] == len(set(where[0]))
+
+
+def close(ours, theirs, name, within=1e-10):
+    assert abs(ours - theirs) <= within * abs(theirs) + 1e-7 * (name == "minor_sigma"), (name, ours, theirs)
 
 
 def turned_header(order, shape):

@@ -48,6 +48,7 @@ fn peaks(jump: usize) -> Peaks {
         saddle_position: vec![[0.5; 3]; PEAKS],
         patches: vec![patch; PEAKS],
         momenta: None,
+        pixels: None,
         prominence: None,
     }
 }

@@ -15,6 +15,7 @@ use super::preflight;
 use crate::config::{Common, InfoJob};
 use crate::report::{DisplayUnits, UnitChoice};
 use inselberg::Rules;
+use inselberg::phew::image::ImageNoise;
 use inselberg_io::catalogue::info::{describe, describe_in};
 use inselberg_io::catalogue::{Catalogue, is_marked};
 use inselberg_io::particles::{file_of, open_particles, recognises_particles};
@@ -111,6 +112,8 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     }
     let snapshot = open_from(&read_headers_with(&job.input, &job.grid)?);
     let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
+    let noise = ImageNoise::of_image(snapshot.as_ref());
+    let noise = noise.map_err(|error| CommandError::of_input(&job.input, &error))?;
     let (octs, field) = (content.levels.octs(), (&job.field, Rules::Paper));
     let thresholds = job
         .thresholds
@@ -123,15 +126,19 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         staged,
         || {
             let text = text(&path, header, snapshot.as_ref(), &content);
+            let of_noise = info_image::noise_lines(noise.as_ref()).into_iter();
+            let text =
+                text + &of_noise.map(|(name, value)| format!("{name:<12}{value}\n")).collect::<String>();
             match &thresholds {
                 Some(thresholds) => text + &thresholds.text(),
+                None if noise.is_some() => text,
                 None => {
                     text + "thresholds  `inselberg info --thresholds` reads the density and suggests some\n"
                 }
             }
         },
         || {
-            let mut json = json_of(&path, header, snapshot.as_ref(), &content);
+            let mut json = json_of(&path, header, snapshot.as_ref(), (&content, noise.as_ref()));
             json["thresholds"] = thresholds.as_ref().map_or(Value::Null, ThresholdAdvice::json);
             json
         },
@@ -288,7 +295,12 @@ fn box_text(header: &Header) -> String {
     format!("side {} (code units){comoving}{from}, {around}{coarse}", header.boxlen)
 }
 
-fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &SnapshotCounts) -> Value {
+fn json_of(
+    path: &str,
+    header: &Header,
+    snapshot: &dyn Snapshot,
+    (content, noise): (&SnapshotCounts, Option<&ImageNoise>),
+) -> Value {
     let levels: Vec<_> = content
         .levels
         .levels()
@@ -314,7 +326,7 @@ fn json_of(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snaps
         "units": snapshot.has_units().then(|| json!({
             "length": header.units.length, "density": header.units.density, "time": header.units.time,
         })),
-        "image": info_image::json(snapshot), "cosmology": cosmology, "fields": fields, "notes": snapshot.notes(), "levels": levels, "leaf_cells": content.levels.leaves(),
+        "image": info_image::json(snapshot, noise), "cosmology": cosmology, "fields": fields, "notes": snapshot.notes(), "levels": levels, "leaf_cells": content.levels.leaves(),
         "particles": particles, "memory_bytes": {"least": least, "most": most},
     })
 }

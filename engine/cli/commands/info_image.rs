@@ -1,7 +1,9 @@
 //! The description of an image or a cube of observers in `inselberg info`.
 
 use super::attribute_json::attribute_json;
+use crate::report::four_digits;
 use inselberg::phew::image;
+use inselberg::phew::image::ImageNoise;
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::catalogue::info::attribute_text;
@@ -9,7 +11,7 @@ use serde_json::{Map, Value};
 
 /// Its properties, as names and texts. Empty for other inputs.
 pub fn lines(snapshot: &dyn Snapshot) -> Vec<(&'static str, String)> {
-    let attributes = with_meaning(snapshot);
+    let (attributes, scales) = (with_meaning(snapshot), image::scales(&of_box(snapshot)));
     let text = |name: &str| {
         let found = attributes.iter().find(|(other, _)| other == name);
         found.map(|(_, value)| attribute_text(value))
@@ -37,15 +39,32 @@ pub fn lines(snapshot: &dyn Snapshot) -> Vec<(&'static str, String)> {
         let angle = angle.map_or(String::new(), |angle| format!(", position angle {angle}"));
         lines.push(("beam", format!("{major} x {minor}{angle} (degrees)")));
     }
+    lines.extend(scales);
     for (name, keyword) in [("values", "fits_BUNIT"), ("object", "fits_OBJECT"), ("sky", "sky")] {
         lines.extend(text(keyword).map(|text| (name, text)));
     }
     lines
 }
 
+/// The noise of an image in one line, and thresholds for it; `None` without noise.
+pub fn noise_lines(noise: Option<&ImageNoise>) -> Vec<(&'static str, String)> {
+    let Some(ImageNoise { sigma, origin }) = noise else { return Vec::new() };
+    let times = |n: f64| four_digits(n * sigma);
+    let advice = format!(
+        "--density-threshold 5sigma ({}) with --relevance-difference 2sigma ({})",
+        times(5.0),
+        times(2.0)
+    );
+    vec![
+        ("noise", format!("{} (standard deviation, by {origin})", four_digits(*sigma))),
+        ("thresholds", advice),
+    ]
+}
+
 /// The same as JSON; null for other inputs.
-pub fn json(snapshot: &dyn Snapshot) -> Value {
-    let attributes = with_meaning(snapshot);
+pub fn json(snapshot: &dyn Snapshot, noise: Option<&ImageNoise>) -> Value {
+    let mut attributes = with_meaning(snapshot);
+    attributes.extend(noise.into_iter().flat_map(ImageNoise::attributes));
     if attributes.is_empty() {
         return Value::Null;
     }
@@ -55,13 +74,14 @@ pub fn json(snapshot: &dyn Snapshot) -> Value {
 
 /// The attributes of an image, with their meaning.
 fn with_meaning(snapshot: &dyn Snapshot) -> Vec<(String, Attribute)> {
-    let own = snapshot.attributes();
-    if own.is_empty() {
-        return own;
-    }
-    let mut all = image::box_attributes(snapshot.header());
-    let n = all.len();
-    all.extend(own);
+    let n_own = snapshot.attributes().len();
+    let mut all = of_box(snapshot);
+    let n = all.len() - n_own;
     image::add_attributes(&mut all);
     all.split_off(n)
+}
+
+/// The attributes of the box, then those of an image.
+fn of_box(snapshot: &dyn Snapshot) -> Vec<(String, Attribute)> {
+    image::box_attributes(snapshot.header()).into_iter().chain(snapshot.attributes()).collect()
 }

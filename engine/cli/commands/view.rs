@@ -6,7 +6,7 @@ use super::grouped::grouped;
 use super::{interrupt, out, preflight, view_track};
 use crate::config::{Common, ViewJob, ViewedKind};
 use crate::report::{DisplayUnits, NONE, UnitChoice, four_digits};
-use inselberg_io::catalogue::{self, Catalogue, Dimension, Table, Values};
+use inselberg_io::catalogue::{self, Catalogue, Table, Values};
 use inselberg_io::staging::Staged;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -87,7 +87,7 @@ impl<'a> Viewed<'a> {
         let mut text = format!("{}\n\n", self.title());
         let width = self.table.columns.iter().map(|column| column.name.len()).max().unwrap_or(0);
         for column in &self.table.columns {
-            let unit = self.units.unit(column.dimension);
+            let unit = self.units.unit_of(column);
             let value = text_of(&column.values, self.row, unit.factor);
             // What there is not has no unit.
             let unit = if value == NONE { "" } else { &unit.name };
@@ -107,20 +107,20 @@ impl<'a> Viewed<'a> {
     fn list(&self, table: &Table, rows: &[usize]) -> String {
         const COLUMNS: [&str; 6] = ["id", "parent", "n_cells", "mass", "relevance", "saddle_density"];
         let columns: Vec<_> = COLUMNS.iter().filter_map(|name| table.column(name)).collect();
-        let mut lines = vec![columns.iter().map(|c| self.heading(&c.name, c.dimension)).collect::<Vec<_>>()];
+        let mut lines = vec![columns.iter().map(|c| self.heading(c)).collect::<Vec<_>>()];
         lines.extend(rows.iter().map(|row| {
             let cell = |column: &&catalogue::TableColumn| {
-                text_of(&column.values, *row, self.units.unit(column.dimension).factor)
+                text_of(&column.values, *row, self.units.unit_of(column).factor)
             };
             columns.iter().map(cell).collect()
         }));
         aligned(&lines)
     }
 
-    fn heading(&self, name: &str, dimension: Dimension) -> String {
-        match self.units.unit(dimension).name {
-            unit if unit.is_empty() => name.into(),
-            unit => format!("{name} [{unit}]"),
+    fn heading(&self, column: &catalogue::TableColumn) -> String {
+        match self.units.unit_of(column).name {
+            unit if unit.is_empty() => column.name.clone(),
+            unit => format!("{} [{unit}]", column.name),
         }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Viewed<'a> {
     fn json(&self) -> Value {
         let mut columns = Map::new();
         for column in &self.table.columns {
-            let unit = self.units.unit(column.dimension);
+            let unit = self.units.unit_of(column);
             let value = json_of(&column.values, self.row, unit.factor);
             columns.insert(column.name.clone(), json!({ "value": value, "unit": unit.plain_name() }));
         }

@@ -2,9 +2,9 @@
 
 use inselberg_io::Cosmology;
 use inselberg_io::catalogue::units::{
-    KILOMETRE, MEGAPARSEC, SOLAR_MASS, cgs_factor, cgs_name, unit_name, value_unit,
+    KILOMETRE, MEGAPARSEC, SKY_UNITS, SOLAR_MASS, cgs_factor, cgs_name, image_unit, unit_name, value_unit,
 };
-use inselberg_io::catalogue::{Attribute, Dimension};
+use inselberg_io::catalogue::{Attribute, Dimension, TableColumn};
 
 /// The unit of lengths, and its name where boxes expand.
 const LENGTH: &str = "Mpc";
@@ -28,6 +28,8 @@ pub struct DisplayUnits {
     expands: bool,
     /// Other names of code units, by dimension; empty for no unit.
     named: Vec<(Dimension, String)>,
+    /// The attributes of an image, which name the units of columns.
+    image: Vec<(String, Attribute)>,
 }
 
 /// A unit: its name, and the number of these units in one code unit.
@@ -41,7 +43,7 @@ pub struct DisplayUnit {
 
 impl DisplayUnits {
     /// Code units.
-    pub const CODE: Self = Self { physical: None, expands: false, named: Vec::new() };
+    pub const CODE: Self = Self { physical: None, expands: false, named: Vec::new(), image: Vec::new() };
 
     /// As chosen, for a catalogue with these attributes. Without units of the snapshot, code units.
     pub fn new(choice: UnitChoice, attributes: &[(String, Attribute)]) -> Self {
@@ -51,6 +53,11 @@ impl DisplayUnits {
             physical: is_physical.then(|| attributes.to_vec()),
             expands: Cosmology::from_attributes(real).is_some(),
             named: image_units(attributes),
+            image: if attributes.iter().any(|(name, _)| name == SKY_UNITS) {
+                attributes.to_vec()
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -63,6 +70,13 @@ impl DisplayUnits {
     /// Whether these are physical units.
     pub fn are_physical(&self) -> bool {
         self.physical.is_some()
+    }
+
+    /// The unit of a column. Columns of images may have one though they have no dimension.
+    pub fn unit_of(&self, column: &TableColumn) -> DisplayUnit {
+        let of_image = image_unit(&self.image, column).filter(|_| column.dimension == Dimension::NONE);
+        let of_image = of_image.map(|unit| DisplayUnit { name: unit.into(), factor: 1.0 });
+        of_image.unwrap_or_else(|| self.unit(column.dimension))
     }
 
     /// The unit of a dimension.

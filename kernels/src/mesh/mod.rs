@@ -12,6 +12,7 @@
 //!
 //! A mesh contains either a whole octree (split cells and leaves) or only leaves.
 
+mod absent;
 mod build;
 mod check;
 pub mod local;

@@ -15,6 +15,7 @@ mod extent;
 mod mass;
 mod membership;
 mod newton;
+pub mod pixels;
 mod position;
 pub mod refine;
 mod saddle;
@@ -23,6 +24,7 @@ pub mod terms;
 mod velocity;
 
 pub use combine::{PatchValues, Structure};
+pub use pixels::{PixelSums, PixelValues};
 pub use sums::{Momentum, PatchSums, SumScales};
 pub use terms::Gathered;
 

@@ -38,9 +38,11 @@ pub struct SumKind {
 }
 
 /// Number of sums.
-pub const N_SUMS: usize = N_OF_PATCH + 3;
-/// Number of sums that every run has; the others are the momenta.
+pub const N_SUMS: usize = PIXELS + N_OF_PIXELS;
+/// Number of sums that every run has; the others are the momenta, and the sums over pixels of images.
 pub const N_OF_PATCH: usize = 5;
+/// Number of sums over pixels of images.
+pub const N_OF_PIXELS: usize = 12;
 
 /// Offset of the volume.
 pub const VOLUME: usize = 0;
@@ -50,6 +52,8 @@ pub const MASS: usize = 1;
 pub const MOMENT: usize = 2;
 /// First offset of the momenta.
 pub const MOMENTUM: usize = N_OF_PATCH;
+/// First offset of the sums over pixels.
+pub const PIXELS: usize = MOMENTUM + 3;
 
 /// Every sum.
 pub const SUMS: [SumKind; N_SUMS] = [
@@ -61,6 +65,18 @@ pub const SUMS: [SumKind; N_SUMS] = [
     SumKind { term: |c| c.mass * c.velocity[0], bound: |s| s.mass * s.velocity },
     SumKind { term: |c| c.mass * c.velocity[1], bound: |s| s.mass * s.velocity },
     SumKind { term: |c| c.mass * c.velocity[2], bound: |s| s.mass * s.velocity },
+    SumKind { term: |c| c.mass * c.from_peak[0] * c.from_peak[0], bound: |s| s.mass * s.length * s.length },
+    SumKind { term: |c| c.mass * c.from_peak[1] * c.from_peak[1], bound: |s| s.mass * s.length * s.length },
+    SumKind { term: |c| c.mass * c.from_peak[2] * c.from_peak[2], bound: |s| s.mass * s.length * s.length },
+    SumKind { term: |c| c.mass * c.from_peak[1] * c.from_peak[2], bound: |s| s.mass * s.length * s.length },
+    SumKind { term: |c| c.mass * c.from_peak[2] * c.from_peak[0], bound: |s| s.mass * s.length * s.length },
+    SumKind { term: |c| c.mass * c.from_peak[0] * c.from_peak[1], bound: |s| s.mass * s.length * s.length },
+    SumKind { term: |c| c.from_peak[0], bound: |s| s.length },
+    SumKind { term: |c| c.from_peak[1], bound: |s| s.length },
+    SumKind { term: |c| c.from_peak[2], bound: |s| s.length },
+    SumKind { term: |c| c.from_peak[0] * c.from_peak[0], bound: |s| s.length * s.length },
+    SumKind { term: |c| c.from_peak[1] * c.from_peak[1], bound: |s| s.length * s.length },
+    SumKind { term: |c| c.from_peak[2] * c.from_peak[2], bound: |s| s.length * s.length },
 ];
 
 impl SumScales {

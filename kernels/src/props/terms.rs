@@ -51,6 +51,8 @@ pub struct BrickCells {
     pub density: [f64; MOST],
     /// Components of velocities; 0 without any.
     pub velocity: [[f64; MOST]; 3],
+    /// Bit n: cell n shares a face with a place in the box without a cell. Of images alone.
+    pub beside_blank: u64,
 }
 
 impl Default for BrickCells {
@@ -66,6 +68,7 @@ impl Default for BrickCells {
             rho: [0.0; MOST],
             density: [0.0; MOST],
             velocity: [[0.0; MOST]; 3],
+            beside_blank: 0,
         }
     }
 }
@@ -84,6 +87,12 @@ impl BrickCells {
     pub fn set_peak(&mut self, n: usize, level: u32, ijk: [u32; 3]) {
         self.peak_level[n] = level;
         (0..3).for_each(|a| self.peak[a][n] = ijk[a]);
+    }
+
+    /// The position of cell `n` on the grid of its level.
+    #[inline(always)]
+    pub(super) fn position(&self, n: usize) -> [u32; 3] {
+        local::position_of(self.brick, self.bit[n])
     }
 
     /// Number of cells, rounded up to whole vectors.
@@ -177,6 +186,8 @@ impl<const N: usize> Terms<N> {
 pub trait Gathered<const N: usize>: Pod + Default + Send + Sync {
     /// Offset of the first sum.
     const FIRST: usize;
+    /// Whether it needs [`BrickCells::beside_blank`].
+    const SEES_BLANKS: bool = false;
 
     /// Adds cell `n` of a brick.
     fn add(&mut self, cells: &BrickCells, terms: &Terms<N>, n: usize);

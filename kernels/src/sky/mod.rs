@@ -15,6 +15,7 @@
 mod linear;
 mod projection;
 mod rotation;
+mod scale;
 mod spectral;
 
 use projection::SkyProjection;

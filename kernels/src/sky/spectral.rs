@@ -3,7 +3,7 @@
 use super::{SkyCards, SkyError, WorldAxis};
 
 /// The speed of light in metres per second.
-const LIGHT: f64 = 299_792_458.0;
+pub(super) const LIGHT: f64 = 299_792_458.0;
 
 /// The spectral axis of a cube.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,16 @@ impl Spectral {
             SpectralQuantity::Frequency(Some(rest)) => LIGHT * (1.0 - x / rest) / 1e3,
             SpectralQuantity::Wavelength(Some(rest)) => LIGHT * (x / rest - 1.0) / 1e3,
             SpectralQuantity::Frequency(None) | SpectralQuantity::Wavelength(None) => x,
+        }
+    }
+
+    /// The frequency in Hz of a value of the cards; `None` of velocities.
+    pub fn frequency(&self, cards: f64) -> Option<f64> {
+        let x = cards * self.unit;
+        match self.quantity {
+            SpectralQuantity::Velocity(_) => None,
+            SpectralQuantity::Frequency(_) => Some(x),
+            SpectralQuantity::Wavelength(_) => Some(LIGHT / x),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::Units;
 pub use crate::dimension::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
 use crate::params::InputScale;
 
-/// The attribute with the units of sky coordinates: `ra [deg], velocity [km/s]`.
+/// The attribute with the units of sky coordinates and of columns of images: `ra [deg], flux [Jy]`.
 pub const SKY_UNITS: &str = "sky_units";
 /// The attribute with the unit of the values of an image.
 const VALUE_UNIT: &str = "fits_BUNIT";
@@ -84,10 +84,13 @@ pub fn image_unit<'a>(attributes: &'a [(String, Attribute)], column: &TableColum
     if [Dimension::DENSITY, Dimension::new(-2, 1, 0)].contains(&column.dimension) {
         return value_unit(attributes);
     }
-    let place = ["peak_", "centre_"].iter().find_map(|beginning| column.name.strip_prefix(beginning))?;
-    let axis = place.strip_suffix("_sky").unwrap_or(place);
+    if column.dimension != Dimension::NONE {
+        return None;
+    }
+    let place = ["peak_", "centre_"].iter().find_map(|beginning| column.name.strip_prefix(beginning));
+    let axis = place.map(|place| place.strip_suffix("_sky").unwrap_or(place));
     let mut units = text(attributes, SKY_UNITS)?.split(", ").filter_map(|unit| unit.split_once(" ["));
-    let (_, unit) = units.find(|(name, _)| *name == axis && column.dimension == Dimension::NONE)?;
+    let (_, unit) = units.find(|(name, _)| *name == column.name || Some(*name) == axis)?;
     unit.strip_suffix(']')
 }
 

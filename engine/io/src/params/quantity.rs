@@ -32,6 +32,8 @@ pub enum QuantityUnit {
     Critical,
     /// The mean density of matter at the time of the input.
     Mean,
+    /// The standard deviation of the noise of an image.
+    Sigma,
     /// A product of physical units.
     Physical(PhysicalUnit),
 }
@@ -50,8 +52,12 @@ pub struct PhysicalUnit {
 }
 
 /// Words for units that depend on the input.
-const WORDS: [(&str, QuantityUnit); 3] =
-    [("code", QuantityUnit::Code), ("crit", QuantityUnit::Critical), ("mean", QuantityUnit::Mean)];
+const WORDS: [(&str, QuantityUnit); 4] = [
+    ("code", QuantityUnit::Code),
+    ("crit", QuantityUnit::Critical),
+    ("mean", QuantityUnit::Mean),
+    ("sigma", QuantityUnit::Sigma),
+];
 
 const YEAR: f64 = 3.155_76e7;
 /// Centimetres in an astronomical unit (IAU 2012).

@@ -41,7 +41,7 @@ impl Measure {
     /// What a value must be, for messages.
     pub fn expected(&self) -> String {
         let units = match (self.dimension, self.cgs) {
-            (Dimension::DENSITY, None) => "code, crit, mean or one such as g/cm3 or Msun/kpc3",
+            (Dimension::DENSITY, None) => "code, crit, mean, sigma (of images) or one such as g/cm3",
             (Dimension::LENGTH, None) => "code or one such as kpc, ckpc or Mpc/h",
             (Dimension::LENGTH, Some(_)) => "cm, kpc, Mpc or another length",
             (Dimension::MASS, None) => "code, Msun, Msun/h or g",
@@ -58,7 +58,7 @@ impl QuantityUnit {
         match self {
             Self::Own => true,
             Self::Code => measure.cgs.is_none(),
-            Self::Critical | Self::Mean => measure.dimension == Dimension::DENSITY,
+            Self::Critical | Self::Mean | Self::Sigma => measure.dimension == Dimension::DENSITY,
             Self::Physical(unit) => {
                 let is_fixed = unit.expansion == 0 && unit.hubble == 0;
                 unit.dimension == measure.dimension && (measure.cgs.is_none() || is_fixed)
@@ -80,6 +80,8 @@ pub struct InputScale {
     pub density: DensityScale,
     /// The unit of masses of parameters in code units; `None` if it is not known.
     pub mass: Option<f64>,
+    /// The standard deviation of the noise of an image, in code units.
+    pub sigma: Option<f64>,
 }
 
 /// The unit of densities of parameters.
@@ -103,6 +105,7 @@ impl InputScale {
             mean: header.is_in_mean_densities().then_some(1.0),
             density: DensityScale::Code,
             mass: Some(1.0),
+            sigma: None,
         }
     }
 
@@ -118,6 +121,7 @@ impl InputScale {
             mean: None,
             density: DensityScale::Code,
             mass: Some(1.0),
+            sigma: real("noise"),
         }
     }
 
@@ -130,6 +134,7 @@ impl InputScale {
         let in_code = match unit {
             QuantityUnit::Own => return Ok(value),
             QuantityUnit::Code => value,
+            QuantityUnit::Sigma => value * self.sigma.ok_or(NO_NOISE)?,
             QuantityUnit::Mean if self.density == DensityScale::MeanMatter => return Ok(value),
             QuantityUnit::Mean => match (self.mean_density(), self.density) {
                 (Ok(mean), _) => value * mean,
@@ -198,6 +203,7 @@ impl InputScale {
 }
 
 const NO_UNITS: &str = "the input states no units";
+const NO_NOISE: &str = "the noise is known only of FITS images with values below 0, or if it is given";
 const NO_COSMOLOGY: &str = "the input states no cosmology";
 
 /// What separates the numbers of a text with several.

@@ -102,7 +102,8 @@ impl KeptMesh {
             Some(VectorColumn([x, y, z])) => Some([column(&x)?, column(&y)?, column(&z)?]),
             None => None,
         };
-        Ok(TestFields { mass_density: fields.mass_density.as_ref().map(column).transpose()?, velocity })
+        let mass_density = fields.mass_density.as_ref().map(column).transpose()?;
+        Ok(TestFields { mass_density, velocity, ..TestFields::default() })
     }
 
     /// Collective: a column for all test cells of this rank; 0 for ghosts.

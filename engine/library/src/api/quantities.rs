@@ -71,5 +71,6 @@ pub(crate) fn of_header(about: &ParticleHeader) -> InputScale {
         mean: mean_matter(about),
         density: DensityScale::Code,
         mass: Some(1.0),
+        sigma: None,
     }
 }

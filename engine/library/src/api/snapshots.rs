@@ -13,8 +13,11 @@ use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
 use crate::phew::PhewRequest;
+use crate::phew::image::ImageNoise;
 use crate::phew::params::FieldChoice;
-use crate::phew::run::{PhewOutcome, check_default_thresholds, run, run_on_graph, run_on_particles};
+use crate::phew::run::{
+    PhewOutcome, check_default_thresholds, choose_source, run, run_on_graph, run_on_particles,
+};
 use crate::projection::{KeptForMaps, KeptLeaves};
 use inselberg_io::params::InputScale;
 use inselberg_io::{Header, Snapshot};
@@ -30,8 +33,13 @@ pub(crate) fn phew(
     // Values with units wait for those of the input, so they are checked once more when they are converted.
     params.check_on_cells()?;
     let (header, has_units) = (snapshot.reader().header(), snapshot.reader().has_units());
+    let source = choose_source(snapshot.reader(), field, params.rules)?;
+    let noise = ImageNoise::of_snapshot(snapshot.reader(), source, &params.image, session.comm)?;
     let scale = scale_of_cells(header, has_units, params.rules);
-    let params = &converted(params, &scale)?;
+    let scale = InputScale { sigma: noise.as_ref().map(|noise| noise.sigma), ..scale };
+    let mut params = converted(params, &scale)?;
+    params.image.known = noise;
+    let params = &params;
     params.check_on_cells()?;
     if params.density.is_none() {
         check_default_thresholds(snapshot.reader(), field, params.rules)?;

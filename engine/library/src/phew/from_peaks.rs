@@ -61,6 +61,21 @@ pub trait Segmented {
     /// When another rank fails.
     fn cells(&self, ids: &PatchIds, comm: &Comm) -> Result<Option<PartTable>, CommError>;
 
+    /// Collective: the number of places on the sky of each clump and halo of this rank; `None` of what is no
+    /// cube of an observer.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    fn sky_pixels(
+        &self,
+        _attributes: &[(String, Attribute)],
+        _ids: &PatchIds,
+        _structures: &Structures,
+        _comm: &Comm,
+    ) -> Result<Option<[Vec<u64>; 2]>, CommError> {
+        Ok(None)
+    }
+
     /// Frees what tells where members are, if that takes much memory. Peaks and their tree stay.
     fn forget_places(&mut self) {}
 }
@@ -144,7 +159,8 @@ pub fn from_peaks(
         structures(of.peaks(), &thresholds.searched(), params.rules, params.bound.central, comm)
     })?;
     let stage = Stage::begin("tables", 0, comm, observer);
-    let ids = match needs_labels || params.needs_patch_ids() || source.counted.is_some() {
+    let has_sky = image::has_axes(&source.attributes);
+    let ids = match needs_labels || params.needs_patch_ids() || source.counted.is_some() || has_sky {
         true => PatchIds::new(of.known(), &structures, comm)?,
         false => {
             of.forget_places();
@@ -156,8 +172,11 @@ pub fn from_peaks(
     }
     let mut catalogue = structure_catalogue(of, &structures, source, thresholds.given(), by, comm)?;
     catalogue.tables.extend(label_tables(of, source, &ids, params, comm)?);
-    image::complete(&catalogue.attributes, catalogue.tables.iter_mut().map(|part| &mut part.table));
     thresholds.lower(&mut catalogue, &mut structures);
+    let CataloguePart { attributes, tables } = &mut catalogue;
+    let sky_pixels = of.sky_pixels(attributes, &ids, &structures, comm)?;
+    let tables = tables.iter_mut().map(|part| &mut part.table);
+    image::complete(attributes, &structures, sky_pixels.as_ref(), tables);
     drop(stage);
     catalogue.attributes.extend(listing_attributes(params));
     if let Some(snapshot) = source.snapshot {

@@ -5,12 +5,11 @@ use crate::phew::forest::{self, CellPlaces, PlacedContacts, PlacedTree, RankFore
 use crate::phew::known_peaks::PeakColumns;
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::{OwnTree, Peaks};
-use crate::phew::sums::PatchTotals;
+use crate::phew::sums::{OwnValues, PatchTotals};
 use crate::phew::to_owners::send_to_owners;
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::PeakName;
 use inselberg_kernels::phew::ties::Tie;
-use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
 use rayon::prelude::*;
 
@@ -25,8 +24,7 @@ pub struct GrownPeaks {
     level: Vec<u8>,
     ijk: Vec<[u32; 3]>,
     tree: PlacedTree,
-    patches: Vec<PatchValues>,
-    momenta: Option<Vec<[f64; 3]>>,
+    values: OwnValues,
 }
 
 impl GrownPeaks {
@@ -47,7 +45,7 @@ impl GrownPeaks {
             1 => None,
             _ => Some(send_to_owners(comm, known, &peaks, contacts, &mut totals)?),
         };
-        let (patches, momenta) = totals.values(&known.own, space.side);
+        let values = totals.values(&known.own, space.side);
         let PeakColumns { rho, level, ijk, name } = known.own_of(peaks);
         let tree = match sent {
             None => forest::grow_alone(rho, contacts, &space.domain),
@@ -56,7 +54,7 @@ impl GrownPeaks {
                 forest::grow(comm, tree, &name, edges, &space.domain)?
             }
         };
-        Ok(Self { name, n_global: known.n_global, space: *space, level, ijk, tree, patches, momenta })
+        Ok(Self { name, n_global: known.n_global, space: *space, level, ijk, tree, values })
     }
 
     /// Their tree.
@@ -68,6 +66,7 @@ impl GrownPeaks {
     /// `ties` are in code units already.
     pub fn into_peaks(self, refined: Vec<[f64; 3]>, density_threshold: f64, ties: Vec<Tie>) -> Peaks {
         let space = self.space;
+        let OwnValues { patches, momenta, pixels } = self.values;
         Peaks {
             name: self.name,
             n_global: self.n_global,
@@ -79,8 +78,9 @@ impl GrownPeaks {
             ties,
             refined: placed(refined, &space),
             saddle_position: placed(self.tree.saddle_position, &space),
-            patches: self.patches,
-            momenta: self.momenta,
+            patches,
+            momenta,
+            pixels,
             prominence: None,
         }
     }

@@ -43,6 +43,8 @@ pub struct Input<'a> {
     pub selected: Option<Selected>,
     /// Attributes of a mesh that was built here, and of its particles.
     pub mesh_attributes: Vec<(&'static str, Attribute)>,
+    /// What is known of an image beside its file: noise, distance.
+    pub image_attributes: Vec<(String, Attribute)>,
     /// All leaves of a mesh that was built here, if they are kept.
     pub leaves: Option<RootLeaves>,
     /// The particles of the density, if its shot noise makes false peaks.
@@ -115,6 +117,7 @@ impl<'a> Input<'a> {
             densest,
             selected,
             mesh_attributes: Vec::new(),
+            image_attributes: Vec::new(),
             leaves: None,
             deposited,
         })
@@ -181,6 +184,7 @@ impl<'a> Input<'a> {
             densest: grown.densest,
             selected,
             mesh_attributes,
+            image_attributes: Vec::new(),
             leaves: grown.leaves,
             deposited,
         })
@@ -247,7 +251,7 @@ impl std::fmt::Display for ChosenField {
     }
 }
 
-pub(super) fn choose_source<'a>(
+pub(crate) fn choose_source<'a>(
     snapshot: &'a dyn Snapshot,
     field: &'a FieldChoice,
     rules: Rules,
@@ -417,7 +421,8 @@ impl ExtraColumns {
         let mut columns = part.extra.iter().map(|own| links.spread(part, test_cells, own));
         let mut next = || columns.next().expect("a column per name");
         let velocity = self.has_velocity.then(|| std::array::from_fn(|_| next()));
-        TestFields { velocity, mass_density: self.mass_density.map(|_| next()) }
+        let mass_density = self.mass_density.map(|_| next());
+        TestFields { velocity, mass_density, ..TestFields::default() }
     }
 }
 

@@ -7,8 +7,8 @@ use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::significance::Prominence;
 use inselberg_kernels::phew::ties::Tie;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
-use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::combine::SizedBox;
+use inselberg_kernels::props::{PatchValues, PixelValues};
 
 /// The peaks of a field that this rank owns, in the order of their cells: (level, Morton key).
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,8 @@ pub struct Peaks {
     pub patches: Vec<PatchValues>,
     /// Momentum of each patch, in code units; `None` without velocities.
     pub momenta: Option<Vec<[f64; 3]>>,
+    /// Pixels of each patch of an image, in code units; `None` for other fields, and in old catalogues.
+    pub pixels: Option<Vec<PixelValues>>,
     /// How far each peak stands out from the shot noise of particles; `None` if the density is not made from
     /// particles, and in old catalogues.
     pub prominence: Option<Vec<PeakProminence>>,

@@ -6,6 +6,7 @@ use crate::error::RunError;
 use crate::partition::Weights;
 use crate::phew::Rules;
 use crate::phew::defaults::{self, ThresholdInForce, ThresholdsInForce};
+use crate::phew::image::ImageParams;
 use crate::phew::params::{
     DensityUnit, FieldChoice, LEAST_THRESHOLD, Thresholds, check_rules, set_persistence,
 };
@@ -128,6 +129,8 @@ params! {
         pub(crate) is_on_mesh: bool = false;
     }
     with {
+        /// What a FITS image or cube leaves open.
+        image: ImageParams,
         /// Properties of the particles of an output that gravity binds to each clump. Adds columns to its
         /// tables of clumps and haloes. The output needs velocities and units.
         bound: BoundRequest,

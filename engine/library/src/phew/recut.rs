@@ -131,13 +131,14 @@ pub(crate) fn cut_again(
 ) -> Result<(CataloguePart, Structures), CommError> {
     let thresholds = search.searched();
     let mut found = structures(peaks, &thresholds, rules, central, comm)?;
-    let mut tables = structure_tables(peaks, &found, rules, thresholds.persistence, comm)?;
+    let tables = structure_tables(peaks, &found, rules, thresholds.persistence, comm)?;
     let local = [found.clumps.len() as u64, found.haloes.len() as u64];
     let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;
     let attributes = cut_attributes(stored, search.given(), [totals[0], totals[1], found.max_level]);
-    image::complete(&attributes, tables.iter_mut().map(|part| &mut part.table));
     let mut catalogue = CataloguePart { attributes, tables };
     search.lower(&mut catalogue, &mut found);
+    let CataloguePart { attributes, tables } = &mut catalogue;
+    image::complete(attributes, &found, None, tables.iter_mut().map(|part| &mut part.table));
     Ok((catalogue, found))
 }
 

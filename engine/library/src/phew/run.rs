@@ -11,13 +11,16 @@ use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound;
 use crate::phew::from_peaks::{FoundClumps, Source, from_peaks};
 use crate::phew::hierarchy::Structures;
+use crate::phew::image;
 use crate::phew::input::Input;
+pub(crate) use crate::phew::input::choose_source;
 pub use crate::phew::input::{ChosenField, check_default_thresholds};
 use crate::phew::params::{PotentialChoice, ThresholdUnits};
 use crate::phew::particle_graph::{SegmentedGraph, graph_attributes};
 use crate::phew::peaks::Peaks;
 use crate::phew::phew_params::{PhewParams, PhewRequest};
 use crate::phew::segmented_leaves::LeafField;
+use crate::phew::test_fields::TestFields;
 use crate::projection::RootLeaves;
 use inselberg_comm::Comm;
 use inselberg_io::Snapshot;
@@ -67,7 +70,10 @@ pub fn run(
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
     bound::check(snapshot, &request.params.bound)?;
-    let input = Input::from_snapshot(snapshot, request, comm, executor)?;
+    let mut input = Input::from_snapshot(snapshot, request, comm, executor)?;
+    if image::has_axes(&snapshot.attributes()) {
+        input.image_attributes = request.params.image.attributes();
+    }
     run_on_leaves(input, &request.params, comm, executor)
 }
 
@@ -117,15 +123,23 @@ fn run_on_leaves(
         deposited: input.deposited.as_ref(),
     };
     let columns = &input.columns;
-    let mut segmented =
-        leaves.segment(|tests, links| Ok(columns.by_test_cell(part, tests, links)), comm, executor)?;
+    let mut segmented = leaves.segment(
+        |tests, links| {
+            let are_pixels = image::has_axes(&snapshot.attributes());
+            Ok(TestFields { are_pixels, ..columns.by_test_cell(part, tests, links) })
+        },
+        comm,
+        executor,
+    )?;
     let made = std::mem::take(&mut input.mesh_attributes);
     let of_leaves = (input.n_leaves, input.densest);
-    let source = Source {
+    let of_image = std::mem::take(&mut input.image_attributes);
+    let mut source = Source {
         test_field: input.test_field(),
         counted: input.selected.as_ref().filter(|_| snapshot.has_particles()),
         ..Source::of_snapshot(snapshot, made, &input.field.field.name, input.units.mass, of_leaves)
     };
+    source.attributes.extend(of_image);
     let found = from_peaks(&mut segmented, &source, &thresholds, (params, false), comm, executor)?;
     let FoundClumps { catalogue, structures, .. } = found;
     let (peaks, balance) = segmented.into_peaks();

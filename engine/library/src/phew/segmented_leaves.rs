@@ -6,6 +6,8 @@ use crate::field::test_cells;
 use crate::partition::{LocalField, TakesPart};
 use crate::phew::balance::Balance;
 use crate::phew::from_peaks::Segmented;
+use crate::phew::hierarchy::Structures;
+use crate::phew::image;
 use crate::phew::member_places::{LeafPlaces, MemberPlaces};
 use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::Peaks;
@@ -17,9 +19,10 @@ use crate::phew::test_fields::TestFields;
 use crate::phew::test_links::TestLinks;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError};
-use inselberg_io::catalogue::PartTable;
+use inselberg_io::catalogue::{Attribute, PartTable};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::test_cells::TestCells;
+use inselberg_kernels::props::Structure;
 
 /// Leaves, and by which rules they are segmented.
 pub struct LeafField<'a> {
@@ -128,6 +131,24 @@ impl Segmented for SegmentedLeaves<'_> {
         let takes_part = |level, position| self.selected.is_none_or(|of| of.has_leaf(level, position));
         let takes_part = self.selected.is_some().then_some(&takes_part as TakesPart<'_>);
         cells_table((self.part, takes_part), &self.links.own, &self.segmentation, ids, comm).map(Some)
+    }
+
+    fn sky_pixels(
+        &self,
+        attributes: &[(String, Attribute)],
+        ids: &PatchIds,
+        structures: &Structures,
+        comm: &Comm,
+    ) -> Result<Option<[Vec<u64>; 2]>, CommError> {
+        let Some(axes) = image::sky_axes(attributes) else { return Ok(None) };
+        let places = LeafPlaces { part: self.part, segmentation: &self.segmentation };
+        let pixels = image::places_of_patches(&places, &self.links.own, axes);
+        let of = |of_patch: &[u64], rows: &[Structure]| {
+            let labelled = pixels.iter().map(|(slot, at)| (of_patch[slot.at()], *at));
+            image::distinct_places(labelled.collect(), rows, comm)
+        };
+        let clumps = of(&ids.clump, &structures.clumps)?;
+        Ok(Some([clumps, of(&ids.halo, &structures.haloes)?]))
     }
 
     fn forget_places(&mut self) {

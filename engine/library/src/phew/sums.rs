@@ -11,12 +11,12 @@ use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::cell_volume;
 use inselberg_kernels::ids::{PeakIdx, PeakSlot};
 use inselberg_kernels::mesh::Brick;
-use inselberg_kernels::mesh::local::pick;
+use inselberg_kernels::mesh::local::{bits, pick};
 use inselberg_kernels::phew::local_ids::LocalIds;
 use inselberg_kernels::props::SumScales;
-use inselberg_kernels::props::sums::N_SUMS;
+use inselberg_kernels::props::sums::{N_OF_PIXELS, N_SUMS};
 use inselberg_kernels::props::terms::{BrickCells, Terms};
-use inselberg_kernels::props::{Gathered, Momentum, PatchSums, PatchValues};
+use inselberg_kernels::props::{Gathered, Momentum, PatchSums, PatchValues, PixelSums, PixelValues};
 use inselberg_kernels::simd::largest;
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
@@ -127,6 +127,9 @@ impl PatchSummation<'_> {
             cells.level = mesh.level_of_super(s);
             for brick in test_cells.bricks_of(mesh, &mesh.supers()[s]) {
                 self.load(brick, cells);
+                if T::SEES_BLANKS {
+                    self.load_blanks(brick, cells);
+                }
                 terms.compute::<T>(cells, mesh.domain(), self.quanta);
                 let patch_ids = ids.ids(&cells.patch, cells.n);
                 sums.resize(ids.count(), T::default());
@@ -164,6 +167,15 @@ impl PatchSummation<'_> {
             cells.set_peak(n, self.peaks.level[peak].into(), self.peaks.ijk[peak]);
         }
     }
+
+    /// Loads which own test cells of a brick touch places without a cell.
+    fn load_blanks(&self, brick: usize, cells: &mut BrickCells) {
+        let PassContext { mesh, test_cells, own, .. } = self.patches.pass;
+        let mask = test_cells.mask[brick] & own.get(brick).copied().unwrap_or(u64::MAX);
+        let beside = mesh.beside_absent(cells.level, brick);
+        let flag = |(n, bit): (usize, u32)| (beside >> bit & 1) << n;
+        cells.beside_blank = bits(mask).enumerate().map(flag).fold(0, |all, one| all | one);
+    }
 }
 
 /// The sums over the patches, by slot.
@@ -174,12 +186,14 @@ pub struct PatchTotals {
     pub patches: Vec<PatchSums>,
     /// Momenta, if there are velocities.
     pub momenta: Option<Vec<Momentum>>,
+    /// Pixels, of images.
+    pub pixels: Option<Vec<PixelSums>>,
 }
 
 impl PatchTotals {
     /// From sums by slot in these quanta, without momenta.
     pub fn of_patches(quanta: [Quantum; N_SUMS], patches: Vec<PatchSums>) -> Self {
-        Self { quanta, patches, momenta: None }
+        Self { quanta, patches, momenta: None, pixels: None }
     }
 
     /// Collective: over the own cells of each rank.
@@ -196,15 +210,29 @@ impl PatchTotals {
         let quanta = patches.quanta(fields, comm)?;
         let pass = PatchSummation { patches, peaks, fields, quanta: &quanta };
         let momenta = fields.velocity.as_ref().map(|_| pass.run::<Momentum, _>(executor));
-        Ok(Self { quanta, patches: pass.run::<PatchSums, _>(executor), momenta })
+        let pixels = fields.are_pixels.then(|| pass.run::<PixelSums, N_OF_PIXELS>(executor));
+        Ok(Self { quanta, patches: pass.run::<PatchSums, _>(executor), momenta, pixels })
     }
 
     /// The sums of own peaks in code units, rounded. Frees the sums as it goes.
-    pub fn values(self, own: &[PeakSlot], side: f64) -> (Vec<PatchValues>, Option<Vec<[f64; 3]>>) {
-        let Self { quanta, patches, momenta } = self;
+    pub fn values(self, own: &[PeakSlot], side: f64) -> OwnValues {
+        let Self { quanta, patches, momenta, pixels } = self;
         let momenta = momenta.map(|momenta| of_own(own, momenta, |momentum| momentum.value(&quanta, side)));
-        (of_own(own, patches, |patch| PatchValues::new(patch, &quanta, side)), momenta)
+        let pixels =
+            pixels.map(|pixels| of_own(own, pixels, |pixels| PixelValues::new(pixels, &quanta, side)));
+        let patches = of_own(own, patches, |patch| PatchValues::new(patch, &quanta, side));
+        OwnValues { patches, momenta, pixels }
     }
+}
+
+/// The rounded sums of own peaks in code units.
+pub struct OwnValues {
+    /// All sums but the others.
+    pub patches: Vec<PatchValues>,
+    /// Momenta, if there are velocities.
+    pub momenta: Option<Vec<[f64; 3]>>,
+    /// Pixels, of images.
+    pub pixels: Option<Vec<PixelValues>>,
 }
 
 /// The values of the entries of own slots. It goes from the last entry to the first and frees entries that

@@ -7,4 +7,6 @@ pub struct TestFields {
     pub mass_density: Option<Vec<f64>>,
     /// Velocities: one list per axis.
     pub velocity: Option<[Vec<f64>; 3]>,
+    /// Whether they are pixels of an image, whose patches have shapes.
+    pub are_pixels: bool,
 }

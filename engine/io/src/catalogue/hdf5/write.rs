@@ -6,7 +6,7 @@ use super::seal::{Extent, seal};
 use super::swift;
 use super::{MARK, VERSION, reason};
 use crate::catalogue::checksum::{TableSums, bytes_of, content, sum_of};
-use crate::catalogue::units::{cgs_factor, unit_name};
+use crate::catalogue::units::{cgs_factor, image_unit, unit_name};
 use crate::catalogue::{
     Attribute, Catalogue, PackedRows, PartWriter, Table, TableColumn, Values, WriteError, WriteResult,
     check_shape,
@@ -187,6 +187,9 @@ impl Hdf5Target<'_> {
             self.attribute(&dataset, "units", &Attribute::Text(unit_name(column.dimension)))?;
             if let Some(factor) = cgs_factor(attributes, column.dimension) {
                 self.attribute(&dataset, "cgs_factor", &Attribute::Real(factor))?;
+            }
+            if let Some(unit) = image_unit(attributes, column) {
+                self.attribute(&dataset, "image_unit", &Attribute::Text(unit.into()))?;
             }
             self.attribute(&dataset, "description", &Attribute::Text(column.description.clone()))
         })

@@ -24,6 +24,7 @@ use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::ids::ClumpSlot;
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::props::Structure;
+use inselberg_kernels::props::pixels::PixelShape;
 use rayon::prelude::*;
 
 /// Clumps and haloes, and the clump and halo of each patch.
@@ -35,6 +36,8 @@ pub struct Structures {
     pub clumps: Vec<Structure>,
     /// The listed haloes by identifier.
     pub haloes: Vec<Structure>,
+    /// The shape of each of these clumps and haloes, of an image.
+    pub pixels: Option<[Vec<PixelShape>; 2]>,
     /// Identifier of the clump of each patch; 0 for discarded ones.
     pub clump_of_patch: Vec<u64>,
     /// Identifier of the halo of each patch; 0 for discarded ones.
@@ -68,7 +71,7 @@ pub fn structures(
 ) -> Result<Structures, CommError> {
     let cut = clumps::cut(peaks, thresholds, rules, comm)?;
     let rows = rows::RowTotals::sum(peaks, &cut, rules, central.by(rules), comm)?;
-    let (clumps, haloes) = rows.list(thresholds, rules);
+    let (clumps, haloes, pixels) = rows.list(thresholds, rules);
     let of_patch = |kind: usize| {
         let id = |clump: &ClumpSlot| cut.identities[clump.at()].ids[kind];
         cut.of_peak.par_iter().map(id).collect()
@@ -77,6 +80,7 @@ pub fn structures(
     Ok(Structures {
         clumps,
         haloes,
+        pixels,
         clump_of_patch,
         halo_of_patch,
         peak_rank: cut.peak_rank,

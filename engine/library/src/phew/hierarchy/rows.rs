@@ -13,9 +13,10 @@ use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::bound::slices::ordered_bits;
 use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::phew::Rules;
-use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::{GroupSums, GroupValues, PatchGroups, SizedBox};
-use inselberg_kernels::props::sums::N_SUMS;
+use inselberg_kernels::props::pixels::{PixelGroups, PixelShape};
+use inselberg_kernels::props::sums::{N_SUMS, PIXELS};
+use inselberg_kernels::props::{Gathered, PixelSums, PixelValues, Structure};
 use inselberg_kernels::sum::Quantum;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -65,6 +66,17 @@ pub struct RowTotals<'a> {
     quanta: [[Quantum; N_SUMS]; 2],
     /// The halo of each clump.
     halo: Vec<HaloSize>,
+    /// The pixels of the clumps and of the haloes, of an image.
+    pixels: Option<[Vec<PixelValues>; 2]>,
+}
+
+/// The pixels of a clump or halo on one rank, for its row.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct PartialPixels {
+    sums: PixelSums,
+    id: u64,
+    kind: u64,
 }
 
 /// The sums of a clump (kind 0) or halo (kind 1) over the patches of one rank, for its row.
@@ -127,6 +139,9 @@ impl LocalStructures {
         totals
     }
 }
+
+/// Clumps and haloes, and the shapes of both, of an image.
+type ListedRows = (Vec<Structure>, Vec<Structure>, Option<[Vec<PixelShape>; 2]>);
 
 /// The rows of this rank, with the sums of their clumps and haloes.
 struct SummedRows {
@@ -243,6 +258,47 @@ impl SummedRows {
         }
     }
 
+    /// Collective: the pixels of the clumps and haloes of this rank, from the patches of all; `None` of what is
+    /// no image. One exchange.
+    fn pixels(
+        &self,
+        peaks: &Peaks,
+        here: &[LocalStructures; 2],
+        comm: &Comm,
+    ) -> Result<Option<[Vec<PixelValues>; 2]>, CommError> {
+        let Some(pixels) = &peaks.pixels else { return Ok(None) };
+        let groups = here.each_ref().map(|here| PixelGroups { groups: here.groups(peaks), pixels });
+        let bounds = comm.all_max(&groups.each_ref().map(PixelGroups::bounds).concat())?;
+        let zero = Quantum::for_terms(0.0, 1);
+        let n = bounds.len() / 2;
+        let quanta = [0, 1].map(|kind| -> [Quantum; N_SUMS] {
+            let bound = |i: usize| Quantum::for_terms(bounds[kind * n + i - PIXELS], peaks.n_global);
+            std::array::from_fn(|i| if (PIXELS..PIXELS + n).contains(&i) { bound(i) } else { zero })
+        });
+        let mut sums = self.ids.each_ref().map(|ids| vec![PixelSums::default(); ids.len()]);
+        let mut others: Vec<(Rank, PartialPixels)> = Vec::new();
+        for kind in [0, 1] {
+            let mut totals = vec![PixelSums::default(); here[kind].ids.len()];
+            groups[kind].add(&quanta[kind], &mut totals);
+            for (&id, &part) in here[kind].ids.iter().zip(&totals) {
+                match row_holder(id, self.n_all, comm) {
+                    holder if holder == comm.rank() => sums[kind][self.place(kind, id)].merge(&part),
+                    holder => others.push((holder, PartialPixels { sums: part, id, kind: kind as u64 })),
+                }
+            }
+        }
+        for (_, received) in comm.exchange(grouped(&others, |other| *other))? {
+            for part in &received {
+                let kind = part.kind as usize;
+                sums[kind][self.place(kind, part.id)].merge(&part.sums);
+            }
+        }
+        let values = |kind: usize| {
+            sums[kind].iter().map(|sums| PixelValues::new(sums, &quanta[kind], 1.0)).collect::<Vec<_>>()
+        };
+        Ok(Some([values(0), values(1)]))
+    }
+
     /// Collective: the size of the halo of each row on this rank. `sizes` are those of the haloes among the
     /// rows.
     fn halo_sizes(&self, sizes: &[HaloSize], comm: &Comm) -> Result<Vec<HaloSize>, CommError> {
@@ -284,7 +340,8 @@ impl<'a> RowTotals<'a> {
         });
         let totals = [0, 1].map(|kind| here[kind].totals(peaks, &quanta[kind]));
         let rows = SummedRows::collect(clumps, rules, totals, &here, comm)?;
-        let mut totals = Self { space: &peaks.space, rows, quanta, halo: Vec::new() };
+        let pixels = rows.pixels(peaks, &here, comm)?;
+        let mut totals = Self { space: &peaks.space, rows, quanta, halo: Vec::new(), pixels };
         let centrals = totals.centrals(central, comm)?;
         let size = |(place, central): (usize, u64)| totals.size_of_halo(place, central);
         let sizes: Vec<HaloSize> = centrals.into_par_iter().enumerate().map(size).collect();
@@ -333,8 +390,8 @@ impl<'a> RowTotals<'a> {
         Ok(best.iter().map(|of| of.clump).collect())
     }
 
-    /// The listed rows of this rank: clumps and haloes.
-    pub fn list(&self, thresholds: &Thresholds, rules: Rules) -> (Vec<Structure>, Vec<Structure>) {
+    /// The listed rows of this rank: clumps and haloes, and the shapes of both.
+    pub fn list(&self, thresholds: &Thresholds, rules: Rules) -> ListedRows {
         let SummedRows { rows, ids, .. } = &self.rows;
         let is_large =
             |i: usize| self.halo[i].mass > thresholds.mass && self.halo[i].n_cells >= thresholds.min_cells;
@@ -343,9 +400,19 @@ impl<'a> RowTotals<'a> {
         let clumps: Vec<usize> = (0..rows.len()).filter(|i| is_large(*i) && is_relevant(*i)).collect();
         let is_large_halo = |place: &usize| is_large(self.rows.place(0, ids[1][*place]));
         let haloes: Vec<usize> = (0..ids[1].len()).filter(is_large_halo).collect();
+        let pixels = self.pixels.as_ref().map(|[of_clumps, of_haloes]| {
+            let shape = |kind: usize, place: usize, all: &[PixelValues]| {
+                PixelShape::new(&all[place], &self.values(kind, place).patch)
+            };
+            [
+                clumps.iter().map(|i| shape(0, *i, of_clumps)).collect(),
+                haloes.iter().map(|i| shape(1, *i, of_haloes)).collect(),
+            ]
+        });
         (
             clumps.into_par_iter().map(|i| self.structure(i)).collect(),
             haloes.into_par_iter().map(|place| self.as_halo(place)).collect(),
+            pixels,
         )
     }
 

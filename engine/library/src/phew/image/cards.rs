@@ -63,29 +63,29 @@ impl ImageSky {
 impl ImageSky {
     /// The units of the coordinates that have some, as columns of catalogues find them: `ra [deg], velocity
     /// [km/s]`.
-    pub(super) fn units(&self) -> String {
+    pub(super) fn units(&self) -> Vec<String> {
         let is_plain = |unit: &str| !unit.is_empty() && !unit.contains(['[', ']', ',']);
         let axes = self.grid.axes().iter().filter(|axis| is_plain(&axis.unit));
-        axes.map(|axis| format!("{} [{}]", axis.name, axis.unit)).collect::<Vec<_>>().join(", ")
+        axes.map(|axis| format!("{} [{}]", axis.name, axis.unit)).collect()
     }
 }
 
 /// The cards among the attributes.
-struct AttributeCards<'a>(&'a [(String, Attribute)]);
+pub(super) struct AttributeCards<'a>(pub &'a [(String, Attribute)]);
 
 impl AttributeCards<'_> {
     fn value(&self, name: &str) -> Option<&Attribute> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value)
     }
 
-    fn reals(&self, name: &str) -> Option<Vec<f64>> {
+    pub fn reals(&self, name: &str) -> Option<Vec<f64>> {
         match self.value(name)? {
             Attribute::Reals(all) => Some(all.clone()),
             _ => None,
         }
     }
 
-    fn number(&self, name: &str) -> Option<f64> {
+    pub fn number(&self, name: &str) -> Option<f64> {
         match self.value(name)? {
             Attribute::Real(x) => Some(*x),
             Attribute::Int(n) => Some(*n as f64),
@@ -94,7 +94,7 @@ impl AttributeCards<'_> {
     }
 
     /// The number of a card.
-    fn of(&self, keyword: &str) -> Option<f64> {
+    pub fn of(&self, keyword: &str) -> Option<f64> {
         self.number(&format!("{BEGINNING}{keyword}"))
     }
 

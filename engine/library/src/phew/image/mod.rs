@@ -4,19 +4,30 @@
 //! new cut of a stored catalogue has the same columns. Readers of files and the search do not depend on it.
 
 mod array;
+mod brightness;
 mod cards;
+mod distinct;
 mod flat;
+mod noise;
+mod observer;
+mod params;
+mod pixels;
 mod sky;
 
 pub use array::SkyArray;
 pub use cards::ImageSky;
+pub use distinct::{distinct_places, places_of_patches};
 pub use flat::is_flat;
+pub use noise::ImageNoise;
+pub use params::ImageParams;
 
+use crate::phew::hierarchy::Structures;
 use crate::tables::AttributeList;
 use inselberg_io::Header;
 use inselberg_io::catalogue::units::SKY_UNITS;
 use inselberg_io::catalogue::{Attribute, Table};
 use inselberg_kernels::sky::SkyError;
+use observer::Observer;
 
 /// The attribute with the coordinates of the columns, or the reason why there are none.
 const SKY: &str = "sky";
@@ -30,14 +41,18 @@ pub fn box_attributes(header: &Header) -> Vec<(String, Attribute)> {
 
 /// Adds the meaning of the cards to the attributes of an image. Other attributes do not change.
 pub fn add_attributes(attributes: &mut Vec<(String, Attribute)>) {
-    let (sentence, units) = match ImageSky::from_attributes(attributes) {
+    let (sentence, mut units) = match ImageSky::from_attributes(attributes) {
         None => return,
         Some(Ok(sky)) => (sky.sentence(), sky.units()),
-        Some(Err(problem)) => (format!("none: {problem}"), String::new()),
+        Some(Err(problem)) => (format!("none: {problem}"), Vec::new()),
     };
+    let of_columns =
+        Observer::from_attributes(attributes).map_or(Vec::new(), |observer| observer.columns(true));
+    let of_columns = of_columns.iter().filter(|column| !column.unit.is_empty());
+    units.extend(of_columns.map(|column| format!("{} [{}]", column.name, column.unit)));
     attributes.push((SKY.into(), Attribute::Text(sentence)));
     if !units.is_empty() {
-        attributes.push((SKY_UNITS.into(), Attribute::Text(units)));
+        attributes.push((SKY_UNITS.into(), Attribute::Text(units.join(", "))));
     }
 }
 
@@ -49,12 +64,43 @@ pub fn sky_of(attributes: &[(String, Attribute)]) -> Option<&str> {
     })
 }
 
-/// Adds the sky coordinates of clumps and haloes, and gives columns of one plane their dimensions. Tables of
-/// other catalogues do not change.
-pub fn complete<'a>(attributes: &[(String, Attribute)], tables: impl Iterator<Item = &'a mut Table>) {
+/// The attribute with the axes of a FITS image or cube.
+const AXES: &str = "fits_axes";
+
+/// Whether these are the attributes of a FITS image or cube, whose patches have shapes.
+pub fn has_axes(attributes: &[(String, Attribute)]) -> bool {
+    attributes.iter().any(|(name, _)| name == AXES)
+}
+
+/// Sizes of pixels, channels and the beam of an image, as names and texts, where its header has them.
+pub fn scales(attributes: &[(String, Attribute)]) -> Vec<(&'static str, String)> {
+    Observer::from_attributes(attributes).map_or(Vec::new(), |observer| observer.scales())
+}
+
+/// The axes of the box that are the sky of a cube; `None` of images, where each pixel has its own place, and
+/// of other inputs.
+pub fn sky_axes(attributes: &[(String, Attribute)]) -> Option<[usize; 2]> {
+    let observer = Observer::from_attributes(attributes)?;
+    observer.channel_axis.map(|_| observer.sky_axes)
+}
+
+/// Adds the columns of observers to the tables of these clumps and haloes, and gives columns of one plane
+/// their dimensions. Tables of other catalogues do not change. `sky_pixels` has the number of places on the
+/// sky of clumps and haloes, where it is known.
+pub fn complete<'a>(
+    attributes: &[(String, Attribute)],
+    found: &Structures,
+    sky_pixels: Option<&[Vec<u64>; 2]>,
+    tables: impl Iterator<Item = &'a mut Table>,
+) {
     let sky = ImageSky::from_attributes(attributes).and_then(Result::ok);
+    let observer = Observer::from_attributes(attributes);
     let is_flat = flat::is_flat(attributes);
     for table in tables {
+        let kind = ["clumps", "haloes"].iter().position(|name| *name == table.name);
+        if let (Some(observer), Some(shapes), Some(kind)) = (&observer, &found.pixels, kind) {
+            observer.add_columns(table, &shapes[kind], sky_pixels.map(|all| all[kind].as_slice()));
+        }
         if is_flat {
             flat::flatten(table);
         }

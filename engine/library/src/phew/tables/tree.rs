@@ -12,8 +12,8 @@ use inselberg_kernels::geom::cell_centre;
 use inselberg_kernels::ids::{PeakIdx, PeakName};
 use inselberg_kernels::phew::significance::Prominence;
 use inselberg_kernels::phew::tree::{Death, MergeTree};
-use inselberg_kernels::props::PatchValues;
 use inselberg_kernels::props::sums::{MASS, MOMENT, VOLUME};
+use inselberg_kernels::props::{PatchValues, PixelValues};
 use rayon::prelude::*;
 
 /// The column with the significance of peaks, in densities that are made of particles. Old catalogues lack
@@ -35,6 +35,7 @@ pub fn tree_table(peaks: &Peaks, peak_rank: &[u64]) -> Table {
     let mut columns = place_columns(peaks, peak_rank);
     columns.extend(death_columns(peaks));
     columns.extend(patch_columns(peaks));
+    columns.extend(peaks.pixels.iter().flat_map(|pixels| pixel_columns(pixels)));
     columns.extend(prominence_columns(peaks));
     Table { name: "tree".into(), columns }
 }
@@ -110,6 +111,54 @@ fn patch_columns(peaks: &Peaks) -> Vec<TableColumn> {
         ));
     }
     columns
+}
+
+/// Columns of patches of an image.
+fn pixel_columns(pixels: &[PixelValues]) -> Vec<TableColumn> {
+    let vector = |first: usize| {
+        Values::F64x3(pixels.par_iter().map(|p| [0, 1, 2].map(|a| p.sums[first + a])).collect())
+    };
+    let place = |of: fn(&PixelValues) -> [u32; 3]| Values::U32x3(pixels.par_iter().map(of).collect());
+    let touches = Values::U8(pixels.par_iter().map(|p| p.touches_blank.into()).collect());
+    let [square, length, area] = [Dimension::new(2, 1, 0), Dimension::LENGTH, Dimension::new(2, 0, 0)];
+    let sums = [
+        (square, "sum over its pixels of mass times the squares of the displacement from the peak"),
+        (square, "the same of the products yz, zx and xy"),
+        (length, "sum over its pixels of the displacement from the peak"),
+        (area, "sum over its pixels of the squares of the displacement from the peak"),
+    ];
+    let sums = PIXEL_SUMS.iter().zip(sums).enumerate();
+    let sums = sums.map(|(i, (name, (dimension, text)))| column(name, dimension, text, vector(3 * i)));
+    let none = Dimension::NONE;
+    let [low, high, blank] = PIXEL_EXTENT;
+    let others = [
+        column(low, none, "least position of its pixels along each axis", place(|p| p.low)),
+        column(high, none, "greatest position of its pixels along each axis", place(|p| p.high)),
+        column(blank, none, "1 if a pixel shares a face with one without a value", touches),
+    ];
+    sums.chain(others).collect()
+}
+
+/// The columns with sums over pixels, three each.
+const PIXEL_SUMS: [&str; 4] = ["square_moment", "product_moment", "offset_sum", "offset_square_sum"];
+/// The columns with the extent of patches.
+const PIXEL_EXTENT: [&str; 3] = ["pixel_min", "pixel_max", "touches_blank"];
+
+/// The pixels of the patches of a stored tree; `None` of catalogues that have none.
+fn read_pixels(stored: &StoredTable) -> Result<Option<Vec<PixelValues>>, RecutError> {
+    let [low, high, blank] = PIXEL_EXTENT;
+    if stored.0.column(low).is_none() {
+        return Ok(None);
+    }
+    let sums = PIXEL_SUMS.iter().map(|name| stored.vectors(name)).collect::<Result<Vec<_>, _>>()?;
+    let (low, high, blank) = (stored.positions(low)?, stored.positions(high)?, stored.bytes(blank)?);
+    let of_patch = |i: usize| PixelValues {
+        sums: std::array::from_fn(|k| sums[k / 3][i][k % 3]),
+        low: low[i],
+        high: high[i],
+        touches_blank: blank[i] != 0,
+    };
+    Ok(Some((0..low.len()).map(of_patch).collect()))
 }
 
 /// Columns of densities that are made of particles.
@@ -188,6 +237,7 @@ pub fn read_tree(catalogue: &Catalogue, header: &RecutHeader) -> Result<Peaks, R
         saddle_position: stored.vectors("death_position")?,
         patches,
         momenta,
+        pixels: read_pixels(&stored)?,
         prominence: None,
         level,
         ijk,
@@ -228,6 +278,8 @@ fn first_fault(peaks: &Peaks) -> Option<(usize, &'static str)> {
     let is_finite = |p: usize| {
         let patch = &peaks.patches[p];
         let momentum = peaks.momenta.iter().flat_map(|momenta| &momenta[p]);
+        let of_pixels = peaks.pixels.iter().flat_map(|pixels| &pixels[p].sums);
+        let momentum = momentum.chain(of_pixels);
         let mut values = patch.sums.iter().chain(momentum).chain(&peaks.refined[p]).chain([&patch.rho_min]);
         values.all(|x| x.is_finite())
     };
