@@ -43,6 +43,7 @@ mod machine;
 mod manual;
 mod memory;
 mod missing_threshold;
+mod observer_files;
 mod out;
 mod parse;
 mod particle_summary;

@@ -10,7 +10,7 @@ use super::phew_run::{PhewInput, PhewSummary};
 use super::pictures;
 use super::results::{ResultFile, ResultKind};
 use super::search::{Search, SearchRun, on_rank};
-use super::{interrupt, memory, out, phew_run, preflight, results, viewers};
+use super::{interrupt, memory, observer_files, out, phew_run, preflight, results, viewers};
 #[cfg(feature = "plot")]
 use crate::config::ShownResults;
 use crate::config::{Common, Launch, PhewJob, RecutJob};
@@ -44,12 +44,15 @@ impl SnapshotJob for PhewJob {
 
     fn results(&self) -> Vec<ResultFile<'_>> {
         let vtk = self.vtk.as_ref().map(|(folder, _)| folder);
+        let regions = self.observers.regions.as_ref().map(|(path, _)| path);
         ResultFile::named([
             ("--output", "catalogue", ResultKind::Catalogue, self.output.as_ref()),
             ("--ramses-text", "RAMSES text", ResultKind::Folder, self.ramses_text.as_ref()),
             ("--soap", "SOAP", ResultKind::Soap, self.soap.as_ref()),
             ("--yt", "folder for yt", ResultKind::Yt("clumps"), self.yt.as_ref()),
             ("--dendrogram", "dendrogram", ResultKind::Dendrogram, self.dendrogram.as_ref()),
+            ("--labels-fits", "labels", ResultKind::Text, self.observers.labels.as_ref()),
+            ("--regions", "regions", ResultKind::Text, regions),
             ("--plot", "plot", ResultKind::Picture, self.shown.plot.as_ref()),
             ("--report", "report", ResultKind::Report, self.shown.report.as_ref()),
             ("--trace", "trace", ResultKind::Text, self.trace.as_ref()),
@@ -141,8 +144,10 @@ impl Search for PhewJob {
         }
         if self.yt.is_some() || self.vtk.is_some() || self.dendrogram.is_some() {
             let _viewers = Stage::within("viewers", run.comm);
-            staged.extend(viewers::stage_of_phew(self, clumps)?);
+            staged.extend(viewers::stage_of_phew(self, clumps, run.comm)?);
         }
+        let of_observers = observer_files::stage_of_phew(&self.input, &self.observers, clumps);
+        staged.extend(of_observers?);
         Ok(staged)
     }
 
@@ -266,15 +271,30 @@ fn new_cut(job: &RecutJob, stored: &Catalogue) -> Result<Catalogue, CommandError
     cut.map_err(|error| CommandError::about(&job.input, error))
 }
 
+/// Checks that the files for observers can be written, all to places of their own.
+fn check_observer_files(job: &RecutJob, stored: &Catalogue, force: bool) -> Result<(), CommandError> {
+    let regions = job.observers.regions.as_ref().map(|(path, _)| path);
+    let files = [("labels", job.observers.labels.as_ref()), ("regions", regions)];
+    let files: Vec<_> = files.into_iter().filter_map(|(name, path)| Some((name, path?.as_path()))).collect();
+    for (name, path) in &files {
+        preflight::not_an_origin(&job.input, stored, (name, path))?;
+        inselberg_io::staging::check_writable(path)?;
+        preflight::replaceable(path, force)?;
+    }
+    preflight::distinct(&[&[("output", job.output.as_path())], files.as_slice()].concat())
+}
+
 /// Applies new thresholds to a stored tree.
 pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
     let stored = catalogue::read(&job.input)?;
     preflight::not_an_origin(&job.input, &stored, ("output", &job.output))?;
     catalogue::check_output(&job.output)?;
     preflight::replaceable(&job.output, common.force)?;
+    check_observer_files(job, &stored, common.force)?;
     interrupt::guard()?;
     let cut = new_cut(job, &stored)?;
-    let staged = catalogue::stage(&job.output, &cut)?;
+    let mut staged = observer_files::stage_of_catalogue(&job.input, &job.observers, &cut)?;
+    staged.extend(catalogue::stage(&job.output, &cut)?);
     let left_out = left_out(&stored, &cut);
     if !left_out.is_empty() && !common.quiet {
         let names = left_out.join(", ");

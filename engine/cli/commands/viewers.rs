@@ -7,6 +7,7 @@ use super::info::describe_json;
 use super::{interrupt, out, preflight};
 use crate::config::{Common, ConvertFormat, ConvertJob, DendrogramRequest, PhewJob};
 use inselberg::{Clumps, Persistence};
+use inselberg_comm::Comm;
 use inselberg_io::catalogue::{self, Catalogue, VtkCells};
 use inselberg_io::params::{Quantity, QuantityUnit};
 use inselberg_io::staging::{self, Staged};
@@ -40,9 +41,9 @@ fn folders_of_phew(job: &PhewJob) -> ViewerFolders<'_> {
     ViewerFolders { yt: job.yt.as_deref(), vtk }
 }
 
-/// Collective: the files for viewers of a run. Rank 0 gets them; it holds the tables that a viewer needs, one
+/// Collective: the files for viewers of a run. Rank 0 gets them; it holds the tables that yt and VTK need, one
 /// viewer at a time.
-pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps) -> Result<Staged, CommandError> {
+pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps, comm: &Comm) -> Result<Staged, CommandError> {
     let gather = |names: &[&str]| {
         clumps.gather_tables(names).map_err(|error| CommandError::of_call(&job.input, &error))
     };
@@ -58,16 +59,16 @@ pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps) -> Result<Staged, CommandEr
     {
         staged.extend(ViewerFolders { yt: None, ..folders }.stage(&lists, cells)?);
     }
-    if let Some(path) = &job.dendrogram
-        && let Some(lists) = gather(&["cells"])?
-    {
+    if let Some(path) = &job.dendrogram {
         let value = match clumps.params().persistence {
             Some(Persistence::Difference(difference)) => difference,
             Some(Persistence::Ratio(_)) | None => 0.0,
         };
         let delta = Quantity { value, unit: QuantityUnit::Own };
         let request = DendrogramRequest { value: None, delta, cells: 0 };
-        staged.extend(dendrogram::stage(&job.input, path, &request, &lists)?);
+        let cells = clumps.table("cells").expect("a dendrogram implies cells");
+        let lists = (clumps.attributes(), cells);
+        staged.extend(dendrogram::stage_of_cells((&job.input, path), &request, lists, comm)?);
     }
     Ok(staged)
 }
@@ -93,7 +94,9 @@ pub fn convert(job: &ConvertJob, common: Common) -> Result<(), CommandError> {
         ConvertFormat::Vtk(cells) => catalogue::stage_vtk(output, &whole, cells)?,
         ConvertFormat::Fits => catalogue::stage_fits(output, &whole)?,
         ConvertFormat::Ecsv => catalogue::stage_ecsv(output, &whole)?,
-        ConvertFormat::Dendrogram(request) => dendrogram::stage(&job.input, output, &request, &whole)?,
+        ConvertFormat::Dendrogram(request) => {
+            dendrogram::stage_of_catalogue(&job.input, output, &request, &whole)?
+        }
         ConvertFormat::Ytree => catalogue::stage_ytree(output, &whole)?,
         ConvertFormat::ConsistentTrees => catalogue::stage_consistent_trees(output, &whole)?,
     };

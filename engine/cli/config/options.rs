@@ -3,6 +3,7 @@
 use super::fof_options::FOF;
 use super::input_options::FILES;
 use super::library::library_options;
+use super::observer_options::OBSERVERS;
 use super::opt::Opt;
 use super::phew_options::PHEW;
 use super::report_options::REPORTS;
@@ -19,13 +20,13 @@ use std::sync::LazyLock;
 /// Every option, in the order of the help and of the reference file: files first, then parameters of the
 /// library.
 pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
-    let of_program = [FOF, PHEW, VIEWERS, VIEW, REPORTS, RUN, SYNTH, COMMON];
+    let of_program = [FOF, PHEW, VIEWERS, OBSERVERS, VIEW, REPORTS, RUN, SYNTH, COMMON];
     let first = [STUDY, FILES, VOIDS, TREE].concat();
     first.into_iter().chain(library_options()).chain(of_program.concat()).collect()
 });
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 26] = [
+const NOT_STUDIED: [&str; 29] = [
     "dry-run",
     "log",
     "verbose",
@@ -39,6 +40,9 @@ const NOT_STUDIED: [&str; 26] = [
     "vtk",
     "vtk-cells",
     "dendrogram",
+    "labels-fits",
+    "regions",
+    "labels-of",
     "ytree",
     "consistent-trees",
     "plot",

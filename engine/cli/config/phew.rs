@@ -4,6 +4,7 @@ use super::ConfigError;
 use super::from_particles::{ParticleUse, from_particles};
 use super::launch::{Launch, launch};
 use super::library::only_in;
+use super::observer_options::{ObserverFiles, observer_files};
 use super::report_options::{ShownResults, shown_results};
 use super::series::{Series, SnapshotPaths, series};
 use super::values::CheckedValues;
@@ -40,6 +41,8 @@ pub struct PhewJob {
     pub vtk: Option<(PathBuf, VtkCells)>,
     /// The dendrogram of the cells.
     pub dendrogram: Option<PathBuf>,
+    /// Files for observers.
+    pub observers: ObserverFiles,
     /// Pictures and reports.
     pub shown: ShownResults,
     /// Ranks and threads.
@@ -56,11 +59,10 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
     let (output, ramses_text, shown) = (raw.path("output"), raw.path("ramses-text"), shown_results(raw)?);
     let no_diagnostics = !raw.switch("diagnostics");
     let (soap, yt, vtk) = (raw.path("soap"), raw.path("yt"), vtk_of_phew(raw)?);
-    let dendrogram = dendrogram_of_phew(raw)?;
-    let is_nothing = [&output, &ramses_text, &shown.plot, &shown.report, &soap, &yt, &dendrogram]
-        .iter()
-        .all(|path| path.is_none())
-        && vtk.is_none();
+    let (dendrogram, observers) = (dendrogram_of_phew(raw)?, observer_files(raw)?);
+    let paths =
+        [&output, &ramses_text, &shown.plot, &shown.report, &soap, &yt, &dendrogram, &observers.labels];
+    let is_nothing = paths.iter().all(|path| path.is_none()) && vtk.is_none() && observers.regions.is_none();
     if is_nothing && no_diagnostics {
         return Err(raw.missing("output"));
     }
@@ -71,7 +73,7 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
     let checked = if particles.is_forced { phew.check() } else { phew.check_on_cells() };
     checked.map_err(|error| raw.refused(&error))?;
     let needs_cells = vtk.as_ref().is_some_and(|(_, cells)| *cells != VtkCells::None);
-    phew.with_cells |= needs_cells || dendrogram.is_some();
+    phew.with_cells |= needs_cells || dendrogram.is_some() || observers.labels.is_some();
     phew.keep_density = shown.has_maps();
     let job = PhewJob {
         input,
@@ -86,6 +88,7 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
         yt,
         vtk,
         dendrogram,
+        observers,
         shown,
         launch: launch(raw)?,
         trace: raw.path("trace"),
@@ -106,13 +109,15 @@ impl SnapshotPaths for PhewJob {
             ("soap", &mut self.soap),
             ("yt", &mut self.yt),
             ("dendrogram", &mut self.dendrogram),
+            ("labels-fits", &mut self.observers.labels),
             ("plot", &mut self.shown.plot),
             ("report", &mut self.shown.report),
             ("trace", &mut self.trace),
             ("task-graph", &mut self.task_graph),
         ];
         let files = files.into_iter().filter_map(|(name, path)| Some((name, path.as_mut()?)));
-        files.chain(self.vtk.as_mut().map(|(folder, _)| ("vtk", folder))).collect()
+        let regions = self.observers.regions.as_mut().map(|(path, _)| ("regions", path));
+        files.chain(regions).chain(self.vtk.as_mut().map(|(folder, _)| ("vtk", folder))).collect()
     }
 }
 

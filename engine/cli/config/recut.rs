@@ -2,6 +2,7 @@
 
 use super::ConfigError;
 use super::library::only_in;
+use super::observer_options::{ObserverFiles, observer_files};
 use super::values::CheckedValues;
 use inselberg::{NewThresholds, NewVoidThresholds};
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ pub struct RecutJob {
     pub input: PathBuf,
     /// The new catalogue.
     pub output: PathBuf,
+    /// Files for observers.
+    pub observers: ObserverFiles,
     /// The new thresholds of a catalogue of clumps.
     pub thresholds: NewThresholds,
     /// The new thresholds of a catalogue of voids.
@@ -29,6 +32,7 @@ pub(super) fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
     Ok(RecutJob {
         input: raw.needed_path("catalogue")?,
         output: raw.needed_path("output")?,
+        observers: observer_files(raw)?,
         for_voids: given(only_in(&of_voids, &thresholds)),
         for_clumps: given(only_in(&thresholds, &of_voids)),
         thresholds,

@@ -28,6 +28,7 @@ pub mod foreign;
 mod hdf5_file;
 mod identity;
 pub mod input_file;
+pub mod label_image;
 mod leaf_block;
 mod leaf_snapshot;
 mod leaf_stream;

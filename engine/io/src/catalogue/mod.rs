@@ -52,8 +52,8 @@ pub use part::{CataloguePart, PartError, PartTable, RowRun, bytes_of_first, stag
 pub use shape::check_shape;
 pub use soap::{SoapPlace, check_soap, stage_soap};
 pub use viewers::{
-    DendrogramFile, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk, stage_yt, stage_ytree,
-    vtk_names, yt_name,
+    DendrogramFile, DendrogramPart, NextPart, VtkCells, check_viewer, check_yt, stage_dendrogram, stage_vtk,
+    stage_yt, stage_ytree, vtk_names, yt_name,
 };
 pub(crate) use writers::marks;
 pub use writers::{

@@ -25,10 +25,6 @@ pub enum VtkCells {
 pub struct DendrogramFile<'a> {
     /// The shape of the field. The last axis is the fastest.
     pub shape: &'a [usize],
-    /// The field.
-    pub data: &'a [f64],
-    /// The structure of each cell; -1 for none.
-    pub index_map: &'a [i32],
     /// The tree.
     pub newick: &'a str,
     /// Least value, least height of a leaf and least number of its cells.
@@ -36,6 +32,22 @@ pub struct DendrogramFile<'a> {
     /// Cards with the coordinates of the axes, the fastest one first.
     pub wcs_header: Option<&'a str>,
 }
+
+/// Some planes of the field.
+#[derive(Debug, Clone, Default)]
+pub struct DendrogramPart {
+    /// The first plane across the slowest axis.
+    pub first: usize,
+    /// Number of planes.
+    pub n: usize,
+    /// The field.
+    pub data: Vec<f64>,
+    /// The structure of each cell; -1 for none.
+    pub index_map: Vec<i32>,
+}
+
+/// Gives the next planes of the field; `None` past the last ones.
+pub type NextPart<'a> = &'a mut dyn FnMut() -> Result<Option<DendrogramPart>, String>;
 
 /// Whether this build can write files for viewers into `folder`.
 ///
@@ -119,7 +131,7 @@ pub fn stage_vtk(folder: &Path, _: &Catalogue, _: VtkCells) -> WriteResult<Stage
 /// # Errors
 /// Always.
 #[cfg(not(feature = "hdf5"))]
-pub fn stage_dendrogram(path: &Path, _: &DendrogramFile<'_>) -> WriteResult<Staged> {
+pub fn stage_dendrogram(path: &Path, _: &DendrogramFile<'_>, _: NextPart<'_>) -> WriteResult<Staged> {
     check_viewer(path).map(|()| Staged::default())
 }
 

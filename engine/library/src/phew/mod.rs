@@ -19,6 +19,7 @@
 //! | | `prominence` | which peaks stand out from the shot noise of particles? |
 //! | properties | `sums`, `test_fields` | what do patches sum up to? |
 //! | bound particles | `bound` | which particles does gravity bind to each clump? |
+//! | | `dendrogram` | which structures have cells of one size, as astrodendro finds them? |
 //! | | `image` | what are the sky coordinates of the clumps of an image or a cube? |
 //! | tables | `tables`, `recut` | the tables of a catalogue, and new thresholds for a stored one |
 //!
@@ -39,6 +40,7 @@ mod changed_snapshot;
 mod contacts;
 mod contamination;
 pub mod defaults;
+pub mod dendrogram;
 pub mod distribution;
 pub mod forest;
 pub(crate) mod from_peaks;

@@ -11,13 +11,14 @@ use crate::phew::min_particles::MIN_PARTICLES;
 use crate::phew::params::{DensityUnit, OF_MEMBERS, ThresholdUnits, Thresholds, set_persistence};
 use crate::phew::peaks::Peaks;
 use crate::phew::phew_params::{CELLS, DIFFERENCE, MASS, MOST_CELLS, RATIO, SIGNIFICANCE};
-use crate::phew::tables::{MIN_CELLS, RecutError, RecutHeader, read_tree, threshold_attributes};
+use crate::phew::tables::{MIN_CELLS, PEAK, RecutError, RecutHeader, read_tree, threshold_attributes};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::units;
-use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, RUN_ATTRIBUTES};
+use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, RUN_ATTRIBUTES, Table, Values};
 use inselberg_io::params;
 use inselberg_io::params::{InputScale, Params};
 use inselberg_kernels::phew::persistence::Persistence;
+use inselberg_kernels::props::Structure;
 
 params! {
     /// The new thresholds of a catalogue of clumps. `None` keeps a threshold.
@@ -77,7 +78,7 @@ params! {
 const OF_HALOES: &str = "n_halo_";
 
 /// The catalogue that a run with these thresholds writes, bit for bit, without the tables of
-/// cells and particles. Costs a sort of the peaks.
+/// cells and particles. The cells of images are kept. Costs a sort of the peaks.
 ///
 /// # Errors
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
@@ -111,14 +112,16 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         return Err(RecutError::NoSignificance);
     }
     let by = (header.rules, header.central);
-    let (mut cut, _) = cut_again(&peaks, &search, by, &stored.attributes, &Comm::solo())?;
+    let pixels = stored.table("cells").filter(|cells| cells.column(PEAK).is_some());
+    let (mut cut, found) = cut_again(&peaks, &search, by, (&stored.attributes, pixels), &Comm::solo())?;
     mark_given(&mut cut.attributes, is_new);
-    let tables = cut.tables.into_iter().map(|part| part.table).collect();
+    let mut tables: Vec<Table> = cut.tables.into_iter().map(|part| part.table).collect();
+    tables.extend(pixels.map(|cells| labelled_again(cells, &found)));
     Ok(Catalogue { attributes: cut.attributes, tables })
 }
 
 /// Collective: clumps and haloes of the peaks of an earlier run under other thresholds, and their catalogue.
-/// Its attributes are `stored` with new thresholds and totals.
+/// Its attributes are `stored` with new thresholds and totals. `cells` are those of an image on a rank alone.
 ///
 /// # Errors
 /// When another rank fails.
@@ -126,7 +129,7 @@ pub(crate) fn cut_again(
     peaks: &Peaks,
     search: &SearchThresholds,
     (rules, central): (Rules, CentralChoice),
-    stored: &[(String, Attribute)],
+    (stored, cells): (&[(String, Attribute)], Option<&Table>),
     comm: &Comm,
 ) -> Result<(CataloguePart, Structures), CommError> {
     let thresholds = search.searched();
@@ -138,8 +141,55 @@ pub(crate) fn cut_again(
     let mut catalogue = CataloguePart { attributes, tables };
     search.lower(&mut catalogue, &mut found);
     let CataloguePart { attributes, tables } = &mut catalogue;
-    image::complete(attributes, &found, None, tables.iter_mut().map(|part| &mut part.table));
+    let sky_pixels = match (cells, image::sky_axes(attributes)) {
+        (Some(cells), Some(axes)) => Some(sky_pixels(cells, &found, axes, comm)?),
+        _ => None,
+    };
+    let tables = tables.iter_mut().map(|part| &mut part.table);
+    image::complete(attributes, &found, sky_pixels.as_ref(), tables);
     Ok((catalogue, found))
+}
+
+/// The rows of the peaks of cells of an image, from 1, and their positions.
+fn peaks_of_cells(cells: &Table) -> Option<(&[u64], &[[u32; 3]])> {
+    match (cells.counts(PEAK), &cells.column("ijk")?.values) {
+        (Some(peaks), Values::U32x3(ijk)) => Some((peaks, ijk)),
+        _ => None,
+    }
+}
+
+/// The label of the patch in a row, from 1; 0 for none.
+fn label_of(row: u64, labels: &[u64]) -> u64 {
+    (row as usize).checked_sub(1).and_then(|row| labels.get(row)).copied().unwrap_or(0)
+}
+
+/// Collective: the number of places on the sky of clumps and haloes.
+fn sky_pixels(
+    cells: &Table,
+    found: &Structures,
+    [x, y]: [usize; 2],
+    comm: &Comm,
+) -> Result<[Vec<u64>; 2], CommError> {
+    let (peaks, ijk) = peaks_of_cells(cells).unwrap_or_default();
+    let place = |at: &[u32; 3]| u64::from(at[x]) << 32 | u64::from(at[y]);
+    let of = |labels: &[u64], rows: &[Structure]| {
+        let all = peaks.iter().zip(ijk).map(|(peak, at)| (label_of(*peak, labels), place(at)));
+        image::distinct_places(all.collect(), rows, comm)
+    };
+    let clumps = of(&found.clump_of_patch, &found.clumps)?;
+    Ok([clumps, of(&found.halo_of_patch, &found.haloes)?])
+}
+
+/// The cells of an image with their new clumps and haloes.
+fn labelled_again(cells: &Table, found: &Structures) -> Table {
+    let mut cells = cells.clone();
+    let peaks = cells.counts(PEAK).unwrap_or_default().to_vec();
+    for (name, labels) in [("clump", &found.clump_of_patch), ("halo", &found.halo_of_patch)] {
+        if let Some(column) = cells.columns.iter_mut().find(|column| column.name == name) {
+            column.values = Values::U64(peaks.iter().map(|peak| label_of(*peak, labels)).collect());
+        }
+    }
+    cells
 }
 
 /// What values of new thresholds are in the units of a catalogue.

@@ -2,40 +2,51 @@
 
 use super::make_file;
 use super::write::scalar;
-use crate::catalogue::viewers::DendrogramFile;
-use crate::catalogue::{WriteError, WriteResult};
+use crate::catalogue::WriteResult;
+use crate::catalogue::viewers::{DendrogramFile, DendrogramPart, NextPart};
 use crate::staging::{Staged, stage_path};
 use ::hdf5::types::VarLenAscii;
-use ::hdf5::{File, H5Type, Result};
-use ndarray::{ArrayViewD, IxDyn};
+use ::hdf5::{Dataset, Error, File, H5Type, Result};
+use ndarray::{ArrayView2, ArrayView3, s};
 use std::path::Path;
 
-/// Stages the file at `path`.
+/// Stages the file at `path`, part by part. `next` is called to its end, whatever happens.
 ///
 /// # Errors
 /// The content does not have this shape, or the file cannot be written.
-pub fn stage_dendrogram(path: &Path, content: &DendrogramFile<'_>) -> WriteResult<Staged> {
-    let n = content.shape.iter().product::<usize>();
-    if n == 0 || content.data.len() != n || content.index_map.len() != n {
-        let problem = format!("{} values and {} numbers", content.data.len(), content.index_map.len());
-        let expected = format!("as many as the shape {:?} has, 1 or more", content.shape);
-        return Err(WriteError::content(path, "dendrogram", problem, expected));
-    }
-    let staged =
-        stage_path(path, |hidden| make_file(path, hidden, "the dendrogram", |file| fill(file, content)))?;
+pub fn stage_dendrogram(
+    path: &Path,
+    content: &DendrogramFile<'_>,
+    next: NextPart<'_>,
+) -> WriteResult<Staged> {
+    let staged = stage_path(path, |hidden| {
+        make_file(path, hidden, "the dendrogram", |file| fill(file, content, next))
+    })?;
     Ok(staged.into())
 }
 
-fn fill(file: &File, content: &DendrogramFile<'_>) -> Result<()> {
+fn fill(file: &File, content: &DendrogramFile<'_>, next: NextPart<'_>) -> Result<()> {
+    let mut written = begin(file, content);
+    while let Some(part) = next().map_err(Error::from)? {
+        written = written.and_then(|(index_map, data)| {
+            put(&index_map, content.shape, &part, &part.index_map)?;
+            put(&data, content.shape, &part, &part.data)?;
+            Ok((index_map, data))
+        });
+    }
+    written.map(drop)
+}
+
+/// All but the arrays: the datasets of structures and of the field.
+fn begin(file: &File, content: &DendrogramFile<'_>) -> Result<(Dataset, Dataset)> {
     text(file, "newick", content.newick)?;
     content.wcs_header.map_or(Ok(()), |cards| text(file, "wcs_header", cards))?;
-    put(file, "index_map", content.shape, content.index_map)?;
-    put(file, "data", content.shape, content.data)?;
     let (value, delta, cells) = content.limits;
     scalar(file, "n_dim", &(content.shape.len() as i64))?;
     scalar(file, "min_value", &value)?;
     scalar(file, "min_delta", &delta)?;
-    scalar(file, "min_npix", &(cells as i64))
+    scalar(file, "min_npix", &(cells as i64))?;
+    Ok((array::<i32>(file, "index_map", content.shape)?, array::<f64>(file, "data", content.shape)?))
 }
 
 fn text(file: &File, name: &str, text: &str) -> Result<()> {
@@ -43,7 +54,23 @@ fn text(file: &File, name: &str, text: &str) -> Result<()> {
     file.new_dataset::<VarLenAscii>().obj_track_times(false).create(name)?.write_scalar(&text)
 }
 
-fn put<T: H5Type>(file: &File, name: &str, shape: &[usize], values: &[T]) -> Result<()> {
-    let array = ArrayViewD::from_shape(IxDyn(shape), values).expect("the shape was checked");
-    file.new_dataset_builder().with_data(array).obj_track_times(false).create(name).map(drop)
+fn array<T: H5Type>(file: &File, name: &str, shape: &[usize]) -> Result<Dataset> {
+    file.new_dataset::<T>().obj_track_times(false).shape(shape).create(name)
+}
+
+/// Writes the planes of a part.
+fn put<T: H5Type>(to: &Dataset, shape: &[usize], part: &DendrogramPart, values: &[T]) -> Result<()> {
+    let planes = part.first..part.first + part.n;
+    match *shape {
+        [_, b] => {
+            let view = ArrayView2::from_shape((part.n, b), values).map_err(|e| Error::from(e.to_string()))?;
+            to.write_slice(view, s![planes, ..])
+        }
+        [_, b, c] => {
+            let view =
+                ArrayView3::from_shape((part.n, b, c), values).map_err(|e| Error::from(e.to_string()))?;
+            to.write_slice(view, s![planes, .., ..])
+        }
+        _ => Err(Error::from(format!("an array of {} axes; expected two or three", shape.len()))),
+    }
 }

@@ -1,5 +1,6 @@
 //! The cards that a catalogue keeps as attributes `fits_*`, as world coordinates.
 
+use super::regions::SkyFrame;
 use inselberg_io::catalogue::Attribute;
 use inselberg_kernels::sky::{AxisCards, PixelMatrix, SkyCards, SkyError, SkyGrid};
 
@@ -61,6 +62,22 @@ impl ImageSky {
 }
 
 impl ImageSky {
+    /// The frame of the celestial coordinates, and their names; `None` of frames that viewers do not know.
+    pub(super) fn frame(&self) -> Option<(SkyFrame, [String; 2])> {
+        self.grid.celestial_axes()?;
+        let [lon, lat, ..] = self.grid.axes() else { return None };
+        let names = [lon.name.clone(), lat.name.clone()];
+        let has = |name: &str| self.frames.iter().any(|frame| frame == name);
+        let frame = match lon.name.as_str() {
+            "glon" => SkyFrame::Galactic,
+            "ra" if has("ICRS") => SkyFrame::Icrs,
+            "ra" if has("FK5") => SkyFrame::Fk5,
+            "ra" if has("FK4") => SkyFrame::Fk4,
+            _ => return None,
+        };
+        Some((frame, names))
+    }
+
     /// The units of the coordinates that have some, as columns of catalogues find them: `ra [deg], velocity
     /// [km/s]`.
     pub(super) fn units(&self) -> Vec<String> {

@@ -8,18 +8,22 @@ mod brightness;
 mod cards;
 mod distinct;
 mod flat;
+mod labels;
 mod noise;
 mod observer;
 mod params;
 mod pixels;
+mod regions;
 mod sky;
 
 pub use array::SkyArray;
 pub use cards::ImageSky;
 pub use distinct::{distinct_places, places_of_patches};
 pub use flat::is_flat;
+pub use labels::{LabelsOf, stage_labels};
 pub use noise::ImageNoise;
 pub use params::ImageParams;
+pub use regions::{RegionFormat, regions};
 
 use crate::phew::hierarchy::Structures;
 use crate::tables::AttributeList;

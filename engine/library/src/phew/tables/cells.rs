@@ -27,6 +27,8 @@ pub fn cells_table(
     let (mut level, mut ijk) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let (mut clump, mut halo) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let mut density = Vec::with_capacity(n);
+    // Only images are cut again with their cells.
+    let mut labels = Vec::new();
     for (s, super_brick) in mesh.supers().iter().enumerate() {
         let level_here = mesh.level_of_super(s);
         for b in mesh.bricks_of(super_brick) {
@@ -35,6 +37,9 @@ pub fn cells_table(
             counts[usize::from(level_here)] += u64::from(own_leaves.count_ones());
             for bit in local::bits(own_leaves) {
                 let patch = segmentation.test_cells.at(b, bit).map(|t| segmentation.labels[t.at()]);
+                if segmentation.peaks.pixels.is_some() {
+                    labels.push(patch);
+                }
                 level.push(level_here);
                 ijk.push(local::position_of(mesh.bricks()[b].position, bit));
                 clump.push(patch.map_or(0, |p| ids.clump[p.at()]));
@@ -59,6 +64,24 @@ pub fn cells_table(
         let text = "1 if the leaf is in the region and levels that were searched, else 0";
         columns.push(column("selected", none, text, Values::U8(is_selected.collect())));
     }
+    if segmentation.peaks.pixels.is_some() {
+        let rows = rows_of_peaks(segmentation, comm)?;
+        let of_cells = labels.iter().map(|patch| patch.map_or(0, |p| rows[p.at()])).collect();
+        let text = "row, from 1, of its peak in the tree; 0 for none";
+        columns.push(column(PEAK, none, text, Values::U64(of_cells)));
+    }
     let (runs, n_rows) = level_runs(comm, &counts)?;
     Ok(PartTable { table: Table { name: "cells".into(), columns }, runs, n_rows })
+}
+
+/// The column with the row of the peak of each cell.
+pub const PEAK: &str = "peak";
+
+/// Collective: the row, from 1, of each known peak in the tree, by slot.
+fn rows_of_peaks(segmentation: &Segmentation, comm: &Comm) -> Result<Vec<u64>, CommError> {
+    let Segmentation { known, peaks, .. } = segmentation;
+    let mut rows = vec![0; known.n_slots()];
+    known.own.iter().zip(&peaks.name).for_each(|(slot, name)| rows[slot.at()] = name.number() + 1);
+    known.push(comm, &mut rows)?;
+    Ok(rows)
 }

@@ -10,7 +10,7 @@ mod stored;
 mod ties;
 mod tree;
 
-pub use cells::cells_table;
+pub use cells::{PEAK, cells_table};
 pub use clumps::{clumps_table, haloes_table, known_properties};
 pub use error::RecutError;
 pub use header::{MIN_CELLS, PhewProvenance, RecutHeader, attributes, threshold_attributes};
