@@ -12,6 +12,7 @@ from ._arrays import as_file as as_array_file
 from ._arrays import placed, with_absent_cells
 from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue, VoidCatalogue, read
 from ._errors import InvalidArgumentError
+from ._images import as_file, image_of
 from ._options import has_keywords, split, texts
 from ._parameters import (
     CellsOptions,
@@ -243,6 +244,9 @@ def _request_on_cells(
 
 def _request_on_disk(source: Source, field: Any, options: Dict[str, Any]) -> Any:
     if isinstance(source, Snapshot):
+        if source.format == "FITS":
+            # Labels of pixels need the cells.
+            options = {"with_cells": "true", **options}
         return _native.Request.phew_snapshot(source._native, "auto" if field is None else field, options)
     mesh = source.mesh() if isinstance(source, Particles) else source
     if not isinstance(mesh, (ParticleMesh, ParticleGraph)):
@@ -483,6 +487,7 @@ def phew_grid(
     field: Any,
     /,
     *,
+    wcs: Any = None,
     start: Sequence[int] = (0, 0, 0),
     whole: Optional[Sequence[int]] = None,
     threads: Optional[int] = None,
@@ -496,7 +501,16 @@ def phew_grid(
 
     In one process, arrays may have two axes, any lengths, and absent cells: masked ones, and NaN. Such arrays take ``box`` and
     ``periodic`` (images neither), no other options of the box, no velocities and no particles. Absent cells have the label 0.
+
+    With ``wcs``, a WCS of astropy or a header of FITS, the array is an image or cube in astropy's order, the first axis of the
+    header last: pixels may be NaN, and catalogues have the columns of observers. So is a cube of spectral-cube, which has its own
+    coordinates. Needs astropy.
     """
+    image = image_of(field, wcs)
+    if image is not None:
+        if comm is not None:
+            raise InvalidArgumentError("wcs over ranks; expected a FITS file, which ib.open opens")
+        return as_file(*image, lambda path: phew(open(path), threads=threads, **options))
     whole_field = comm is None and whole is None and tuple(start) == (0, 0, 0)
     values = with_absent_cells(field) if whole_field else None
     if values is not None:

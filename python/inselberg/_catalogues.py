@@ -307,7 +307,8 @@ class ClumpCatalogue(Catalogue):
     def labels(self) -> np.ndarray:
         """The identifier of the clump of each cell, in the order of the cells; 0 for none.
 
-        Cells are those that were handed over. For an output on disk they are the rows of the table ``cells``.
+        Cells are those that were handed over. For an output on disk they are the rows of the table ``cells``. Labels of a FITS
+        image or cube have the shape of its array in astropy; pixels without a value have 0.
         """
         return self._labels("labels", "clump")
 
@@ -340,7 +341,7 @@ class ClumpCatalogue(Catalogue):
         """Indices of the cells of a clump, by row or identifier, or of a halo.
 
         Indices count the cells as they were handed over. For a three-dimensional array they belong to ``field.ravel()``. For
-        an output on disk they count the rows of the table ``cells``.
+        an output on disk they count the rows of the table ``cells``; for a FITS image they belong to ``labels.ravel()``.
         """
         which = "halo_labels" if isinstance(owner, Halo) else "labels"
         return _members(getattr(self, which), which, self._identifier(owner), self._found)
@@ -397,7 +398,19 @@ class ClumpCatalogue(Catalogue):
     def _listed_labels(self, column: str) -> np.ndarray:
         if "cells" not in self._layout:
             raise InvalidArgumentError("no labels of cells; expected a call with with_cells=True, or cells as arrays")
-        return self["cells"][column].astype(np.int64)
+        listed = self["cells"]
+        labels = listed[column].astype(np.int64)
+        if "fits_shape" not in self.attributes:
+            return labels
+        # Axes of length 1 have no place among the positions.
+        shape = [int(n) for n in self.attributes["fits_shape"]][::-1]
+        axes = [int(axis) for axis in self.attributes["fits_axes"]]
+        places: List[Any] = [0] * len(shape)
+        for along, axis in enumerate(axes):
+            places[len(shape) - axis] = listed["ijk"][:, along]
+        image = np.zeros(shape, np.int64)
+        image[tuple(places)] = labels
+        return image
 
 
 class GroupCatalogue(Catalogue):

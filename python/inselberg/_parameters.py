@@ -53,14 +53,14 @@ class PhewOptions(TypedDict, total=False):
     #: Segment only the leaves of these levels, both included.
     levels: Union[None, str, Sequence[str], Sequence[float]]
 
-    #: Noise of a FITS image or cube, in the unit of its values.
-    noise: Optional[float]
-
     #: Distance of a FITS image or cube (pc), for luminosities and masses.
     distance: Union[None, float, str]
 
     #: Mass per luminosity of the line of a cube, in Msun/(K km/s pc2).
     alpha_co: Optional[float]
+
+    #: Noise of a FITS image or cube: a number in its unit, or a FITS file with a map or cube.
+    noise: Union[None, str, Sequence[str], Sequence[float]]
 
     #: Find the particles and gas cells that gravity binds to each clump.
     unbind: bool

@@ -365,8 +365,10 @@ fn catalogues_of_cubes_have_sky_coordinates() {
     ]);
     let [cut, again] = [cut, again].map(|path| read(Path::new(&path)).expect("a catalogue"));
     assert_eq!(cut.tables.len(), again.tables.len());
-    for (cut, again) in cut.tables.iter().zip(&again.tables) {
-        assert_same_table(cut, again, "recut");
+    for (cut, mut again) in cut.tables.iter().zip(again.tables) {
+        // Without cells nothing tells which places on the sky clumps share.
+        again.columns.retain(|column| !["area_exact", "n_beams"].contains(&column.name.as_str()));
+        assert_same_table(cut, &again, "recut");
     }
     // Pixels keep their places on the sky, whatever they are in the box.
     done(&[&search[..], &["--spacing", "0.25", "--origin", "5,-1,2", "--quiet"]].concat());

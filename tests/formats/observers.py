@@ -74,12 +74,16 @@ def check(seed, order, shape):
     data[..., :2] = np.nan
     data[(0,) * len(shape)] = np.nan
     data[rng.random(shape) < 0.01] = np.nan
-    cube, found, own, converted = (f"{folder}/{name}" for name in ("c.fits", "c.hdf5", "own.hdf5", "d.hdf5"))
+    cube, found, own, converted, labels = (
+        f"{folder}/{name}" for name in ("c.fits", "c.hdf5", "own.hdf5", "d.hdf5", "l.fits")
+    )
     fits.writeto(cube, data, header(order, shape), overwrite=True)
     limits = dict(min_value=1.0, min_delta=0.5)
     run("phew", cube, "-o", found, "--density-threshold", "1", "--relevance-difference", "0.5", "--dendrogram", own,
-        "--force")
+        "--labels-fits", labels, "--force")
     run("convert", found, "--to", "dendrogram", "-o", converted, "--min-delta", "0.5", "--force")
+    assert WCS(labels).wcs.compare(WCS(cube).wcs) and fits.getdata(labels).shape == data.shape
+    assert (fits.getdata(labels)[np.isnan(data)] == 0).all() and fits.getdata(labels).max() > 0
     array = turned(data, order).astype(float)
     place = turned_header(order, shape)
     theirs = Dendrogram.compute(array, **limits, wcs=WCS(place))

@@ -88,6 +88,21 @@ impl Inputs {
     fn images(&self) {
         let cube = encoded(-64, cells(8).map(|at| density(&at)));
         self.write("cube.fits", FitsFile::default().image(-64, &[8, 8, 8], &[], &cube).bytes);
+        let cloud = |at: &[usize]| {
+            let r2: f64 = at.iter().map(|x| (*x as f64 - 8.0).powi(2)).sum();
+            scatter(at) - 0.5 + 9.0 * (-r2 / 6.0).exp()
+        };
+        let sky = [
+            "CTYPE1 = 'RA---TAN'",
+            "CTYPE2 = 'DEC--TAN'",
+            "CTYPE3 = 'VRAD'",
+            "BUNIT = 'K'",
+            "RESTFRQ = 1.15E11",
+        ];
+        let steps = ["CDELT1 = -0.001", "CDELT2 = 0.001", "CDELT3 = 200.0", "BMAJ = 0.002", "BMIN = 0.002"];
+        let clouds = encoded(-64, cells(16).map(|at| cloud(&at)));
+        let clouds = FitsFile::default().image(-64, &[16, 16, 16], &[sky, steps].concat(), &clouds);
+        self.write("gas.fits", clouds.bytes);
         let sci: Vec<u8> = encoded(-64, cells(8).take(64).map(|at| density(&at[1..])));
         let image = FitsFile::default().part(&["BITPIX = 8", "NAXIS = 0"], &[]);
         self.write("image.fits", image.image(-64, &[8, 8], &["EXTNAME = 'SCI'"], &sci).bytes);

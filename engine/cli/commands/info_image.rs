@@ -48,7 +48,7 @@ pub fn lines(snapshot: &dyn Snapshot) -> Vec<(&'static str, String)> {
 
 /// The noise of an image in one line, and thresholds for it; `None` without noise.
 pub fn noise_lines(noise: Option<&ImageNoise>) -> Vec<(&'static str, String)> {
-    let Some(ImageNoise { sigma, origin }) = noise else { return Vec::new() };
+    let Some(ImageNoise { sigma, origin, .. }) = noise else { return Vec::new() };
     let times = |n: f64| four_digits(n * sigma);
     let advice = format!(
         "--density-threshold 5sigma ({}) with --relevance-difference 2sigma ({})",

@@ -246,14 +246,23 @@ impl Celestial {
         }
         let of_axis = |(i, m, value): &(usize, usize, f64)| (*i == axes[1] + 1).then_some((*m, *value));
         let parameters: Vec<_> = cards.parameters.iter().filter_map(of_axis).collect();
+        let of_longitude = |wanted: usize| {
+            let of =
+                |(i, m, value): &(usize, usize, f64)| (*i == axes[0] + 1 && *m == wanted).then_some(*value);
+            cards.parameters.iter().find_map(of)
+        };
+        // How astropy writes the old code GLS: the plane begins at the reference point.
+        let begins_there = [0, 1, 2].map(of_longitude) == [Some(1.0), Some(0.0), Some(lat.value)];
+        let is_old = codes[0] == "SFL" && begins_there;
+        let code = if is_old { "GLS" } else { &codes[0] };
         if let Some((i, m, _)) =
-            cards.parameters.iter().find(|(i, _, value)| *i == axes[0] + 1 && *value != 0.0)
+            cards.parameters.iter().find(|(i, _, value)| !is_old && *i == axes[0] + 1 && *value != 0.0)
         {
             return Err(SkyError::Parameter(*i, *m));
         }
         let degrees = [degrees_of(lon)?, degrees_of(lat)?];
         let reference = [lon.value * degrees[0], lat.value * degrees[1]];
-        let projection = SkyProjection::new(&codes[0], &parameters, reference[1]).map_err(|bad| {
+        let projection = SkyProjection::new(code, &parameters, reference[1]).map_err(|bad| {
             bad.map_or(SkyError::Projection(codes[0].clone()), |m| SkyError::Parameter(axes[1] + 1, m))
         })?;
         let pole =

@@ -212,3 +212,20 @@ fn other_axes_keep_their_names() {
     grid.world(&[3.0, -1.0, 4.0, 2.0, 1.0], &mut to);
     assert_eq!(to, [10.0, 20.0, 11.0, 1.0]);
 }
+
+/// Astropy and spectral-cube write GLS so.
+#[test]
+fn a_sinusoidal_plane_that_begins_at_the_reference_point_is_the_old_one() {
+    let old = SkyGrid::new(celestial("GLS", [284.25, 2.5])).expect("known");
+    let mut cards = celestial("SFL", [284.25, 2.5]);
+    cards.parameters = vec![(1, 0, 1.0), (1, 1, 0.0), (1, 2, 2.5)];
+    let new = SkyGrid::new(cards.clone()).expect("known");
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for pixel in [[1.0, 1.0], [-30.0, 44.0], [7.5, -3.25]] {
+        old.world(&pixel, &mut a);
+        new.world(&pixel, &mut b);
+        assert_eq!(a, b);
+    }
+    cards.parameters[2].2 = 2.25;
+    assert_eq!(SkyGrid::new(cards).expect_err("elsewhere"), SkyError::Parameter(1, 0));
+}

@@ -82,7 +82,9 @@ pub fn value_unit(attributes: &[(String, Attribute)]) -> Option<&str> {
 /// pixels.
 pub fn image_unit<'a>(attributes: &'a [(String, Attribute)], column: &TableColumn) -> Option<&'a str> {
     if [Dimension::DENSITY, Dimension::new(-2, 1, 0)].contains(&column.dimension) {
-        return value_unit(attributes);
+        // With noise of each pixel, densities are in standard deviations. Means are not.
+        let is_over_noise = real(attributes, "noise_median").is_some() && column.name != "density_mean";
+        return value_unit(attributes).filter(|_| !is_over_noise);
     }
     if column.dimension != Dimension::NONE {
         return None;

@@ -19,7 +19,7 @@ use crate::phew::run::{
     PhewOutcome, check_default_thresholds, choose_source, run, run_on_graph, run_on_particles,
 };
 use crate::projection::{KeptForMaps, KeptLeaves};
-use inselberg_io::params::InputScale;
+use inselberg_io::params::{InputScale, ParamError};
 use inselberg_io::{Header, Snapshot};
 use std::sync::Arc;
 
@@ -36,8 +36,13 @@ pub(crate) fn phew(
     let source = choose_source(snapshot.reader(), field, params.rules)?;
     let noise = ImageNoise::of_snapshot(snapshot.reader(), source, &params.image, session.comm)?;
     let scale = scale_of_cells(header, has_units, params.rules);
-    let scale = InputScale { sigma: noise.as_ref().map(|noise| noise.sigma), ..scale };
+    let scale = InputScale { sigma: noise.as_ref().map(ImageNoise::in_densities), ..scale };
     let mut params = converted(params, &scale)?;
+    let density = params.thresholds().density;
+    if noise.as_ref().is_some_and(ImageNoise::is_local) && density < 0.0 {
+        let expected = "0 or more with the noise of each pixel";
+        return Err(ParamError::value("density_threshold", density, expected).into());
+    }
     params.image.known = noise;
     let params = &params;
     params.check_on_cells()?;

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::exchange::grouped;
-use crate::phew::image::{SkyArray, has_axes};
+use crate::phew::image::{SkyArray, is_fits};
 use inselberg_comm::agree::share_of_rank;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::catalogue::{
@@ -59,7 +59,7 @@ pub fn stage(
 ) -> Result<Staged, DendrogramError> {
     let slab = CellSlab::new(attributes, cells, comm)?;
     // A mesh from particles lists only cells denser than the threshold.
-    let may_miss = slab.has_gaps && !has_axes(attributes);
+    let may_miss = slab.has_gaps && !is_fits(attributes);
     if may_miss && threshold.is_some_and(|threshold| limits.value < threshold) {
         let expected = "cells that fill the box, or a least density above the threshold";
         let problem = "cells are missing, perhaps those below the density threshold";

@@ -87,6 +87,13 @@ impl<'a> Input<'a> {
             let refused = RunError::NegativeThreshold(thresholds.given().density);
             columns.keep_masses(source).ok_or(refused)?;
         }
+        let local = params.image.known.as_ref().and_then(|noise| noise.local.clone());
+        if local.is_some() {
+            let refused = || RunError::NegativeThreshold(thresholds.given().density);
+            if thresholds.are_below_zero() || columns.keep_masses(source).is_none() {
+                return Err(refused());
+            }
+        }
         let extra_fields = &columns.names();
         let (threshold, weights) = (thresholds.searched().density, params.weights);
         let selected = selected(snapshot, params)?;
@@ -94,7 +101,11 @@ impl<'a> Input<'a> {
         let takes_part = selected.is_some().then_some(&takes_part as TakesPart<'_>);
         let tests = TestRule { threshold, takes_part };
         let request = LoadRequest { source, values: params.leaf_values(), tests, extra_fields, weights };
-        let lifted = source.field().and_then(|field| thresholds.lifted_snapshot(snapshot, field, GIVEN));
+        let over_noise = |field| local.as_deref().map(|local| local.searched(snapshot, field, GIVEN));
+        let lifted = source.field().and_then(|field| match thresholds.are_below_zero() {
+            true => thresholds.lifted_snapshot(snapshot, field, GIVEN),
+            false => over_noise(field),
+        });
         let searched = lifted.as_ref().map_or(snapshot, |lifted| lifted as &dyn Snapshot);
         let part = load(searched, &request, comm, executor)?;
         let densest = part.field.rho.iter().copied().fold(0.0, f64::max);

@@ -77,8 +77,9 @@ params! {
 /// The beginning of the names of attributes about particles of haloes.
 const OF_HALOES: &str = "n_halo_";
 
-/// The catalogue that a run with these thresholds writes, bit for bit, without the tables of
-/// cells and particles. The cells of images are kept. Costs a sort of the peaks.
+/// The catalogue that a run with these thresholds writes, bit for bit, without the tables of cells and
+/// particles. Costs a sort of the peaks. The cells of images are kept; cubes without them have no areas on the
+/// sky.
 ///
 /// # Errors
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.

@@ -71,7 +71,7 @@ pub fn run(
 ) -> Result<PhewOutcome, RunError> {
     bound::check(snapshot, &request.params.bound)?;
     let mut input = Input::from_snapshot(snapshot, request, comm, executor)?;
-    if image::has_axes(&snapshot.attributes()) {
+    if image::is_fits(&snapshot.attributes()) {
         input.image_attributes = request.params.image.attributes();
     }
     run_on_leaves(input, &request.params, comm, executor)

@@ -22,7 +22,7 @@ pub use distinct::{distinct_places, places_of_patches};
 pub use flat::is_flat;
 pub use labels::{LabelsOf, stage_labels};
 pub use noise::ImageNoise;
-pub use params::ImageParams;
+pub use params::{GivenNoise, ImageParams};
 pub use regions::{RegionFormat, regions};
 
 use crate::phew::hierarchy::Structures;
@@ -70,10 +70,17 @@ pub fn sky_of(attributes: &[(String, Attribute)]) -> Option<&str> {
 
 /// The attribute with the axes of a FITS image or cube.
 const AXES: &str = "fits_axes";
+/// The beginning of the names of attributes with types of axes.
+const AXIS_TYPE: &str = "fits_CTYPE";
 
-/// Whether these are the attributes of a FITS image or cube, whose patches have shapes.
-pub fn has_axes(attributes: &[(String, Attribute)]) -> bool {
+/// Whether these are the attributes of a FITS image or cube.
+pub fn is_fits(attributes: &[(String, Attribute)]) -> bool {
     attributes.iter().any(|(name, _)| name == AXES)
+}
+
+/// Whether these are the attributes of a FITS image or cube whose axes have types. Its patches have shapes.
+pub fn has_axes(attributes: &[(String, Attribute)]) -> bool {
+    is_fits(attributes) && attributes.iter().any(|(name, _)| name.starts_with(AXIS_TYPE))
 }
 
 /// Sizes of pixels, channels and the beam of an image, as names and texts, where its header has them.

@@ -4,16 +4,20 @@
 //! their magnitudes, without those beyond 5 standard deviations, until that leaves out no more. Ranks count
 //! ([`inselberg_kernels::noise`]), so the result is the same for any number of them.
 
-use super::has_axes;
-use super::params::ImageParams;
+use super::observer::{NOISE_MEDIAN, Observer};
+use super::params::{GivenNoise, ImageParams};
+use super::{box_attributes, is_fits};
 use crate::density::DensitySource;
 use crate::error::RunError;
+use crate::phew::changed_snapshot::ChangedSnapshot;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::{ReadResult, Snapshot};
+use inselberg_io::{FieldDefaults, OctBlock, ReadError, ReadResult, Snapshot, open_from, read_headers_with};
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::noise::{SIGMA_PER_MEDIAN, SelectedBits};
 use rayon::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Values beyond as many standard deviations are no noise.
 const CLIP: f64 = 5.0;
@@ -25,10 +29,12 @@ const PART: usize = 1 << 18;
 /// The noise of an image, and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageNoise {
-    /// Its standard deviation.
+    /// Its standard deviation; the median of that of pixels, where these differ.
     pub sigma: f64,
     /// How it was found.
     pub origin: String,
+    /// The noise of each pixel, where it is given.
+    pub(crate) local: Option<Arc<NoiseOfPixels>>,
 }
 
 impl ImageNoise {
@@ -44,21 +50,43 @@ impl ImageNoise {
         comm: &Comm,
     ) -> Result<Option<Self>, RunError> {
         let DensitySource::Cells(field) = source else { return Ok(None) };
-        if !has_axes(&snapshot.attributes()) {
+        if !is_fits(&snapshot.attributes()) {
             return Ok(None);
         }
-        if let Some(sigma) = params.noise {
-            return Ok(Some(Self { sigma, origin: "given".into() }));
+        let of = |sigma: f64, origin: &str| Self { sigma, origin: origin.into(), local: None };
+        match &params.noise {
+            Some(GivenNoise::Level(sigma)) => Ok(Some(of(*sigma, "given"))),
+            Some(GivenNoise::File(path)) => {
+                let local = NoiseOfPixels::read(path, snapshot)?;
+                let sigma = local.median(path)?;
+                let origin = format!("file {}", path.display());
+                Ok(Some(Self { local: Some(Arc::new(local)), ..of(sigma, &origin) }))
+            }
+            None => {
+                let values = below_zero(snapshot, field, comm)?;
+                Ok(sigma(values, comm)?.map(|sigma| of(sigma, "values below 0")))
+            }
         }
-        let values = below_zero(snapshot, field, comm)?;
-        let sigma = sigma(values, comm)?;
-        Ok(sigma.map(|sigma| Self { sigma, origin: "values below 0".into() }))
     }
 
     /// What a catalogue says of it.
-    pub fn attributes(&self) -> [(String, Attribute); 2] {
-        let origin = Attribute::Text(self.origin.clone());
-        [(super::observer::NOISE.into(), Attribute::Real(self.sigma)), ("noise_origin".into(), origin)]
+    pub fn attributes(&self) -> Vec<(String, Attribute)> {
+        let mut list = vec![
+            (super::observer::NOISE.into(), Attribute::Real(self.in_densities())),
+            ("noise_origin".into(), Attribute::Text(self.origin.clone())),
+        ];
+        list.extend(self.local.as_ref().map(|_| (NOISE_MEDIAN.into(), Attribute::Real(self.sigma))));
+        list
+    }
+
+    /// Whether each pixel has its own.
+    pub(crate) fn is_local(&self) -> bool {
+        self.local.is_some()
+    }
+
+    /// The standard deviation in the unit of the densities that are searched.
+    pub(crate) fn in_densities(&self) -> f64 {
+        if self.is_local() { 1.0 } else { self.sigma }
     }
 }
 
@@ -72,6 +100,110 @@ impl ImageNoise {
         let source = DensitySource::Cells(&field.name);
         Self::of_snapshot(snapshot, source, &ImageParams::default(), &Comm::solo())
     }
+}
+
+/// The noise of each pixel.
+#[derive(Debug, PartialEq)]
+pub struct NoiseOfPixels {
+    /// Pixels along each axis of the box; 1 along the spectral axis of a map.
+    size: [u32; 3],
+    /// x fastest. Infinite where there is none.
+    values: Vec<f64>,
+}
+
+impl NoiseOfPixels {
+    /// Local: of the pixels of `image`, or of its places on the sky. Holds them all.
+    fn read(path: &Path, image: &dyn Snapshot) -> Result<Self, RunError> {
+        let facts = read_headers_with(path, &FieldDefaults::default())?;
+        let snapshot = open_from(&facts);
+        let wrong = |problem: String, expected: String| {
+            RunError::from(ReadError::content(path, "noise", problem, expected))
+        };
+        let attributes: Vec<_> =
+            box_attributes(image.header()).into_iter().chain(image.attributes()).collect();
+        let observer = Observer::from_attributes(&attributes)
+            .ok_or_else(|| wrong("noise of no FITS image".into(), "a FITS image that is searched".into()))?;
+        let (size, found) = (observer.size, sizes_of(snapshot.as_ref()));
+        let mut on_sky = observer.sky_axes;
+        on_sky.sort_unstable();
+        let of_map = |axis: usize| if on_sky.contains(&axis) { size[axis] } else { 1 };
+        let map: [u32; 3] = std::array::from_fn(of_map);
+        let [x, y] = on_sky.map(|axis| size[axis]);
+        let own = match found {
+            found if found == size => size,
+            [a, b, 1] if [a, b] == [x, y] => map,
+            [a, b, c] => {
+                let [nx, ny, nz] = size;
+                let expected = format!("those of the image, {nx} x {ny} x {nz}, or of its sky, {x} x {y}");
+                return Err(wrong(format!("{a} x {b} x {c} pixels"), expected));
+            }
+        };
+        let mut values = vec![f64::INFINITY; own.iter().map(|n| *n as usize).product()];
+        let field = snapshot.fields()[0].name.clone();
+        for piece in 0..snapshot.header().n_pieces {
+            snapshot.octs(piece, &[field.as_str()], &mut |block| {
+                let octs = block.position.iter().zip(&block.split).zip(&block.values[0]);
+                for ((oct, absent), noise) in octs {
+                    for i in local::bits(u64::from(!absent)) {
+                        let [x, y, z] = local::child_of(*oct, i).map(|x| x as usize);
+                        // Files have their pixels in this order, whatever the axes of a map are.
+                        let at = (z * found[1] as usize + y) * found[0] as usize + x;
+                        if noise[i as usize].is_finite() && noise[i as usize] > 0.0 {
+                            values[at] = noise[i as usize];
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Self { size: own, values })
+    }
+
+    /// The noise of a pixel.
+    fn at(&self, position: [u32; 3]) -> f64 {
+        let [x, y, z] = [0, 1, 2].map(|axis| if self.size[axis] == 1 { 0 } else { position[axis] as usize });
+        self.values[(z * self.size[1] as usize + y) * self.size[0] as usize + x]
+    }
+
+    /// The median of the noise of pixels that have some.
+    fn median(&self, path: &Path) -> Result<f64, RunError> {
+        let known: Vec<f64> = self.values.iter().copied().filter(|noise| noise.is_finite()).collect();
+        match known.len() {
+            0 => Err(ReadError::absent(path, "no value above 0; expected the noise of pixels").into()),
+            n => Ok(median(&known, n as u64, &Comm::solo())?),
+        }
+    }
+
+    /// An image whose values of `field` are over their noise; those of the input have the name `unchanged`.
+    pub(crate) fn searched<'a>(
+        &'a self,
+        snapshot: &'a dyn Snapshot,
+        field: &'a str,
+        unchanged: &'a str,
+    ) -> ChangedSnapshot<'a> {
+        let change = move |column: usize, block: &mut OctBlock| {
+            for (oct, values) in block.position.iter().zip(&mut block.values[column]) {
+                (0..8).for_each(|i| {
+                    let cell = local::child_of(*oct, i);
+                    let is_inside = (0..3).all(|a| self.size[a] == 1 || cell[a] < self.size[a]);
+                    values[i as usize] /= if is_inside { self.at(cell) } else { 1.0 };
+                });
+            }
+        };
+        ChangedSnapshot {
+            inner: snapshot,
+            field,
+            unchanged: Some(unchanged),
+            change: Box::new(change),
+            beyond: Box::new(|value| value),
+        }
+    }
+}
+
+/// Pixels along each axis of the box of an image.
+fn sizes_of(snapshot: &dyn Snapshot) -> [u32; 3] {
+    let header = snapshot.header();
+    header.coarse.map(|n| n << header.levelmin)
 }
 
 /// The values below 0 in the pieces of this rank.

@@ -5,11 +5,14 @@ use super::array::axes_of;
 use super::brightness::Brightness;
 use super::cards::{AttributeCards, ImageSky};
 use super::flat::is_flat;
+use super::has_axes;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::catalogue::units::value_unit;
 
 /// The attribute with the noise of an image.
 pub const NOISE: &str = "noise";
+/// The attribute with the median noise of pixels, where each has its own; [`NOISE`] is then 1.
+pub const NOISE_MEDIAN: &str = "noise_median";
 
 /// The beam: full widths at half maximum in arcseconds, and the angle of the major axis from north to east in
 /// degrees.
@@ -52,6 +55,8 @@ pub struct Observer {
     pub frequency: Option<f64>,
     /// Standard deviation of the noise, in the unit of values.
     pub noise: Option<f64>,
+    /// The same in the unit of densities.
+    pub noise_of_density: Option<f64>,
     /// Distance in parsecs.
     pub distance: Option<f64>,
     /// Msun per K km/s pc2.
@@ -59,8 +64,9 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// From the attributes of a catalogue; `None` if it is not of a FITS image.
+    /// From the attributes of a catalogue; `None` if it is not of a FITS image whose axes have types.
     pub fn from_attributes(attributes: &[(String, Attribute)]) -> Option<Self> {
+        has_axes(attributes).then_some(())?;
         let cards = AttributeCards(attributes);
         let (shape, axes) = (axes_of(attributes, "shape")?, axes_of(attributes, "axes")?);
         let n = if is_flat(attributes) { 2 } else { 3 };
@@ -90,7 +96,8 @@ impl Observer {
             beam: beam(&cards),
             brightness: value_unit(attributes).and_then(Brightness::new),
             frequency: sky.as_ref().and_then(|sky| sky.frequency()),
-            noise: cards.number(NOISE).filter(|noise| *noise > 0.0),
+            noise: cards.number(NOISE_MEDIAN).or(cards.number(NOISE)),
+            noise_of_density: cards.number(NOISE),
             distance: cards.number("distance"),
             alpha_co: cards.number("alpha_co").unwrap_or(4.35),
         })

@@ -3,6 +3,7 @@
 use super::noise::ImageNoise;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::params;
+use std::path::PathBuf;
 
 /// Centimetres in a parsec.
 const PARSEC: f64 = 3.085_677_581e18;
@@ -12,15 +13,8 @@ params! {
     /// nothing.
     #[non_exhaustive]
     pub struct ImageParams of "phew" {
-        /// Noise of a FITS image or cube, in the unit of its values.
-        ///
-        /// The standard deviation. The default is that of the values below 0. Thresholds may be multiples of
-        /// it, as in 5sigma.
-        pub noise: Option<f64> = None, "noise" = real(
-            "",
-            |x: &Option<f64>| x.is_none_or(|x| x.is_finite() && x > 0.0),
-            "a finite number above 0",
-        ).topic(Topic::Search).example("0.2");
+        /// The given noise of a FITS image or cube; `None`: that of its values below 0.
+        pub noise: Option<GivenNoise> = None;
         /// The noise of the input, once it is known.
         pub(crate) known: Option<ImageNoise> = None;
         /// Distance of a FITS image or cube (pc), for luminosities and masses.
@@ -31,12 +25,55 @@ params! {
             "",
             |x: &Option<f64>| x.is_none_or(|x| x.is_finite() && x > 0.0),
             "a finite distance above 0",
-        ).measured(Measure::LENGTH.in_cgs(PARSEC)).topic(Topic::Properties).example("414pc");
+        ).measured(Measure::LENGTH.in_cgs(PARSEC)).topic(Topic::Properties).example("414");
         /// Mass per luminosity of the line of a cube, in Msun/(K km/s pc2).
         ///
         /// The default is that of the CO line from J = 1 to 0, with helium. With `distance`.
         pub alpha_co: f64 = 4.35, "alpha_co" =
             real("4.35", |x: &f64| x.is_finite() && *x > 0.0, "a finite number above 0").topic(Topic::Properties);
+    }
+    also {
+        /// Noise of a FITS image or cube: a number in its unit, or a FITS file with a map or cube.
+        ///
+        /// Its standard deviation. The default is that of the values below 0. Thresholds may be multiples of
+        /// it, as in 5sigma. With a file, values over their noise are searched: densities in the catalogue and
+        /// thresholds without unit are in standard deviations.
+        "noise" = of_whole(
+            ParamKind::Text("SIGMA|FILE.fits"),
+            "",
+            |of: &mut ImageParams, text, _| of.set_noise(text),
+            |of| of.noise.as_ref().map(ToString::to_string),
+            "a finite number above 0, or a FITS file",
+        ).topic(Topic::Properties).example("0.2");
+    }
+}
+
+/// The noise of an image, as it is given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GivenNoise {
+    /// Of all pixels, in the unit of values.
+    Level(f64),
+    /// A FITS file with a map of the sky, or with the pixels of the image.
+    File(PathBuf),
+}
+
+impl std::fmt::Display for GivenNoise {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Level(sigma) => write!(f, "{sigma}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+impl ImageParams {
+    fn set_noise(&mut self, text: &str) -> bool {
+        self.noise = match text.parse::<f64>() {
+            Ok(sigma) if sigma.is_finite() && sigma > 0.0 => Some(GivenNoise::Level(sigma)),
+            Ok(_) => return false,
+            Err(_) => Some(GivenNoise::File(text.into())),
+        };
+        true
     }
 }
 

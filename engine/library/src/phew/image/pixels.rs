@@ -374,7 +374,8 @@ impl ColumnList {
 
     fn errors(&mut self) {
         let Some(noise) = self.observer.noise else { return };
-        self.add("peak_snr", "", "peak over the noise", move |_, row| row.peak / noise);
+        let of_density = self.observer.noise_of_density.unwrap_or(noise);
+        self.add("peak_snr", "", "peak over the noise", move |_, row| row.peak / of_density);
         self.add("snr_integrated", "", "sum of its values over the noise of this sum", |of, row| {
             row.sum / of.noise_of_sum(row)
         });
