@@ -152,9 +152,9 @@ pub use api::groups::{FofGroups, GroupId};
 pub use api::hook::Progress;
 pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{
-    FieldDefaults, FofParams, Linking, LinkingTypes, Measure, NewThresholds, NewVoidThresholds, ParamError,
-    ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, TimeLimits, Topic,
-    TreeParams,
+    FieldDefaults, FofParams, GivenNoise, ImageParams, Linking, LinkingTypes, Measure, NewThresholds,
+    NewVoidThresholds, ParamError, ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams,
+    PhewParams, TimeLimits, Topic, TreeParams,
 };
 pub use api::particles::ParticleColumns;
 pub use api::rank_builder::RankBuilder;

@@ -3,6 +3,7 @@
 //! | struct | declared in |
 //! |---|---|
 //! | [`PhewParams`], [`FofParams`] | with their algorithms: `phew`, `fof` |
+//! | [`ImageParams`] | with images: `phew::image` |
 //! | [`TreeParams`] | `trees` |
 //! | [`TimeLimits`] | `limits` |
 //! | [`LinkingTypes`], [`ParticleMeshParams`], [`ParticleGraphParams`] | `particles` |
@@ -20,6 +21,7 @@ mod trees;
 
 pub use crate::fof::{FofParams, Linking};
 pub use crate::phew::PhewParams;
+pub use crate::phew::image::{GivenNoise, ImageParams};
 pub use crate::phew::recut::NewThresholds;
 pub use crate::voids::NewVoidThresholds;
 pub use inselberg_io::FieldDefaults;

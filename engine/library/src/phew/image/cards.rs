@@ -1,6 +1,6 @@
 //! The cards that a catalogue keeps as attributes `fits_*`, as world coordinates.
 
-use super::regions::SkyFrame;
+use super::frame::SkyFrame;
 use inselberg_io::catalogue::Attribute;
 use inselberg_kernels::sky::{AxisCards, PixelMatrix, SkyCards, SkyError, SkyGrid};
 

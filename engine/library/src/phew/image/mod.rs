@@ -8,6 +8,7 @@ mod brightness;
 mod cards;
 mod distinct;
 mod flat;
+mod frame;
 mod labels;
 mod noise;
 mod observer;
@@ -21,8 +22,8 @@ pub use cards::ImageSky;
 pub use distinct::{distinct_places, places_of_patches};
 pub use flat::is_flat;
 pub use labels::{LabelsOf, stage_labels};
-pub use noise::ImageNoise;
-pub use params::{GivenNoise, ImageParams};
+pub use noise::{GivenNoise, ImageNoise};
+pub use params::ImageParams;
 pub use regions::{RegionFormat, regions};
 
 use crate::phew::hierarchy::Structures;

@@ -5,7 +5,6 @@
 //! ([`inselberg_kernels::noise`]), so the result is the same for any number of them.
 
 use super::observer::{NOISE_MEDIAN, Observer};
-use super::params::{GivenNoise, ImageParams};
 use super::{box_attributes, is_fits};
 use crate::density::DensitySource;
 use crate::error::RunError;
@@ -16,7 +15,7 @@ use inselberg_io::{FieldDefaults, OctBlock, ReadError, ReadResult, Snapshot, ope
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::noise::{SIGMA_PER_MEDIAN, SelectedBits};
 use rayon::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Values beyond as many standard deviations are no noise.
@@ -25,6 +24,24 @@ const CLIP: f64 = 5.0;
 const FEWEST: u64 = 100;
 /// Values of a part that one thread counts.
 const PART: usize = 1 << 18;
+
+/// The noise of an image, as it is given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GivenNoise {
+    /// Of all pixels, in the unit of values.
+    Level(f64),
+    /// A FITS file with a map of the sky, or with the pixels of the image.
+    File(PathBuf),
+}
+
+impl std::fmt::Display for GivenNoise {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Level(sigma) => write!(f, "{sigma}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
 
 /// The noise of an image, and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +63,7 @@ impl ImageNoise {
     pub fn of_snapshot(
         snapshot: &dyn Snapshot,
         source: DensitySource,
-        params: &ImageParams,
+        given: Option<&GivenNoise>,
         comm: &Comm,
     ) -> Result<Option<Self>, RunError> {
         let DensitySource::Cells(field) = source else { return Ok(None) };
@@ -54,7 +71,7 @@ impl ImageNoise {
             return Ok(None);
         }
         let of = |sigma: f64, origin: &str| Self { sigma, origin: origin.into(), local: None };
-        match &params.noise {
+        match given {
             Some(GivenNoise::Level(sigma)) => Ok(Some(of(*sigma, "given"))),
             Some(GivenNoise::File(path)) => {
                 let local = NoiseOfPixels::read(path, snapshot)?;
@@ -98,7 +115,7 @@ impl ImageNoise {
     pub fn of_image(snapshot: &dyn Snapshot) -> Result<Option<Self>, RunError> {
         let Some(field) = snapshot.fields().first() else { return Ok(None) };
         let source = DensitySource::Cells(&field.name);
-        Self::of_snapshot(snapshot, source, &ImageParams::default(), &Comm::solo())
+        Self::of_snapshot(snapshot, source, None, &Comm::solo())
     }
 }
 

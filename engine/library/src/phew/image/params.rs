@@ -1,9 +1,8 @@
 //! What a FITS image or cube leaves open for fluxes, masses and errors.
 
-use super::noise::ImageNoise;
+use super::noise::{GivenNoise, ImageNoise};
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::params;
-use std::path::PathBuf;
 
 /// Centimetres in a parsec.
 const PARSEC: f64 = 3.085_677_581e18;
@@ -45,24 +44,6 @@ params! {
             |of| of.noise.as_ref().map(ToString::to_string),
             "a finite number above 0, or a FITS file",
         ).topic(Topic::Properties).example("0.2");
-    }
-}
-
-/// The noise of an image, as it is given.
-#[derive(Debug, Clone, PartialEq)]
-pub enum GivenNoise {
-    /// Of all pixels, in the unit of values.
-    Level(f64),
-    /// A FITS file with a map of the sky, or with the pixels of the image.
-    File(PathBuf),
-}
-
-impl std::fmt::Display for GivenNoise {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Level(sigma) => write!(f, "{sigma}"),
-            Self::File(path) => write!(f, "{}", path.display()),
-        }
     }
 }
 

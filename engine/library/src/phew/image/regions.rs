@@ -1,6 +1,7 @@
 //! Ellipses of clumps or haloes for DS9 and CARTA.
 
 use super::cards::ImageSky;
+use super::frame::SkyFrame;
 use super::observer::Observer;
 use inselberg_io::catalogue::{Attribute, Table};
 use inselberg_io::staging::mark::MARK;
@@ -84,39 +85,6 @@ pub fn regions(attributes: &[(String, Attribute)], table: &Table, format: Region
         };
     }
     Some(text)
-}
-
-/// A frame that both programs know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SkyFrame {
-    /// The ICRS.
-    Icrs,
-    /// FK5 of equinox 2000.
-    Fk5,
-    /// FK4 of equinox 1950.
-    Fk4,
-    /// Galactic.
-    Galactic,
-}
-
-impl SkyFrame {
-    fn ds9(self) -> &'static str {
-        match self {
-            Self::Icrs => "icrs",
-            Self::Fk5 => "fk5",
-            Self::Fk4 => "fk4",
-            Self::Galactic => "galactic",
-        }
-    }
-
-    fn casa(self) -> &'static str {
-        match self {
-            Self::Icrs => "ICRS",
-            Self::Fk5 => "J2000",
-            Self::Fk4 => "B1950",
-            Self::Galactic => "GALACTIC",
-        }
-    }
 }
 
 /// Of rows with the columns `centre_` and these names.
