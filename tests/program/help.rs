@@ -66,10 +66,15 @@ fn the_short_help_is_shorter_and_both_are_grouped() {
             assert!(long.contains(&heading), "{}: {}", info.table, opt.name);
             let flag = format!("--{}", opt.name);
             let is_short = short.split([' ', '\n', ',']).any(|word| word == flag);
-            assert_eq!(is_short, opt.heading.is_brief(), "{}: {}", info.table, opt.name);
+            assert_eq!(is_short, opt.is_brief(), "{}: {}", info.table, opt.name);
         }
     }
     let [short, long] = ["-h", "--help"].map(|flag| printed(&["phew", flag]));
+    let family = long.split("Properties and bound particles:").nth(1).expect("a heading");
+    let family = family.split("Results:").next().expect("a heading after it");
+    for name in ["--unbind", "--potential", "--properties", "--softening"] {
+        assert!(family.contains(name), "{name}");
+    }
     assert!(short.contains("`inselberg phew --help`") && !short.contains("--unit-mass"), "{short}");
     assert!(short.lines().count() <= 75, "{}", short.lines().count());
     assert!(long.contains("Exit codes: 0, success"), "{long}");

@@ -63,7 +63,7 @@ fn command(word: &'static str, info: &'static CommandInfo) -> Clap {
         grouped.into_iter().fold(Clap::new(word).about(info.help), |clap, opt| clap.arg(argument(opt)));
     let clap = clap.disable_help_flag(true).arg(help()).after_long_help(EXIT_CODES);
     let clap = if info.command == Command::Recut { clap.arg(refused_by_recut()) } else { clap };
-    match options().any(|opt| !opt.positional && !opt.heading.is_brief()) {
+    match options().any(|opt| !opt.positional && !opt.is_brief()) {
         true => {
             clap.after_help(format!("More options and details: `inselberg {} --help`", info.words.join(" ")))
         }
@@ -99,14 +99,12 @@ fn argument(opt: &'static Opt) -> Arg {
     };
     let arg = match opt.positional {
         true => arg,
-        false => {
-            arg.long(opt.name).help_heading(opt.heading.title()).hide_short_help(!opt.heading.is_brief())
-        }
+        false => arg.long(opt.name).help_heading(opt.heading.title()).hide_short_help(!opt.is_brief()),
     };
     match opt.kind {
         OptionKind::Flag => arg.action(ArgAction::SetTrue),
         // A negative number must reach the check, whose message names the valid range.
-        OptionKind::Real | OptionKind::Quantity | OptionKind::Count => {
+        OptionKind::Real | OptionKind::Quantity | OptionKind::Count | OptionKind::Text(_) => {
             arg.value_name(opt.value_name()).allow_hyphen_values(true)
         }
         OptionKind::Path => arg

@@ -7,16 +7,18 @@ pub enum Heading {
     Input,
     /// What is searched for.
     Search,
+    /// Properties of what is found.
+    Properties,
     /// What is measured and modelled.
     Study,
     /// What is made.
     Made,
-    /// Properties of what is found.
-    Properties,
     /// Files that are written.
     Results,
     /// Pictures and reports.
     Pictures,
+    /// Their maps.
+    Maps,
     /// Files for other programs.
     Viewers,
     /// What an input of cells leaves open.
@@ -42,6 +44,7 @@ impl Heading {
             Self::Properties => "Properties and bound particles",
             Self::Results => "Results",
             Self::Pictures => "Pictures and reports",
+            Self::Maps => "Maps of pictures and reports",
             Self::Viewers => "Files for other programs",
             Self::Cells => "Cells of other codes",
             Self::Particles => "Particles",
@@ -51,8 +54,11 @@ impl Heading {
         }
     }
 
-    /// Whether the short help, `-h`, has it too.
+    /// Whether the short help, `-h`, has all of it.
     pub fn is_brief(self) -> bool {
-        !matches!(self, Self::Properties | Self::Viewers | Self::Cells | Self::Particles | Self::Diagnostics)
+        !matches!(
+            self,
+            Self::Properties | Self::Maps | Self::Viewers | Self::Cells | Self::Particles | Self::Diagnostics
+        )
     }
 }

@@ -25,6 +25,9 @@ pub enum OptionKind {
     Text(&'static str),
 }
 
+/// Options that the short help has without the rest of their headings.
+const MAIN: [&str; 2] = ["unbind", "properties"];
+
 /// One option: a row of [`OPTIONS`](super::OPTIONS).
 #[derive(Debug, Clone, Copy)]
 pub struct Opt {
@@ -69,6 +72,11 @@ impl Opt {
     /// Whether `key` is its key in a configuration file.
     pub fn has_key(&self, key: &str) -> bool {
         !key.is_empty() && (self.key == key || self.alias == key)
+    }
+
+    /// Whether the short help, `-h`, has it too.
+    pub fn is_brief(&self) -> bool {
+        self.heading.is_brief() || MAIN.contains(&self.name)
     }
 
     /// The placeholder of its value in the help.

@@ -16,7 +16,7 @@ params! {
         ///
         /// Members with too much energy leave their clump for the one that it merges into. The clumps then
         /// have bound masses, centres and energies. Needs velocities and units.
-        pub unbind: bool = false, "unbind" = flag("false");
+        pub unbind: bool = false, "unbind" = flag("false").topic(Topic::Properties);
         /// How potentials of bound particles are computed.
         ///
         /// tree: from all particles of the clump. spherical: as if these were shells about its densest part;
@@ -106,7 +106,7 @@ params! {
                 (choice, true) => format!("{},gas", choice.name()),
             }),
             PropertyWords::EXPECTED,
-        );
+        ).topic(Topic::Properties);
     }
 }
 
