@@ -1,8 +1,8 @@
 //! The picture: files that other programs can open, with what they should show.
 
 use inselberg::{DensityMap, MapBox, View};
-use inselberg_cli::report::plot::{HEIGHT, PictureData, WIDTH, check_picture, plot};
-use inselberg_cli::report::{DisplayUnits, LeastDrawn};
+use inselberg_cli::report::plot::{Beside, HEIGHT, PictureData, ShownValues, WIDTH, check_picture, plot};
+use inselberg_cli::report::{ColourChoice, DisplayUnits, LeastDrawn};
 use inselberg_io::catalogue::{Catalogue, Dimension, Table, TableColumn, Values};
 use std::collections::HashSet;
 use std::fs;
@@ -49,8 +49,15 @@ fn picture<'a>(catalogue: &'a Catalogue, values: Vec<f32>) -> PictureData<'a> {
         space: MapBox { low: [0.0; 3], sides: [1.0; 3], periodic: [true; 3] },
         title: "A sample".into(),
         subtitle: "chosen from several".into(),
-        quantity: "mean density".into(),
+        sky: None,
+        values: ShownValues {
+            quantity: "mean density".into(),
+            unit: DisplayUnits::default().unit(Dimension::DENSITY),
+        },
+        colours: ColourChoice::default(),
         units: DisplayUnits::default(),
+        labelled: Vec::new(),
+        beside: Beside::Counts { marked: None },
         least: LeastDrawn::default(),
         catalogue,
     }
@@ -121,7 +128,7 @@ fn bound_clumps_are_shown_beside_their_patches() {
     // Circles are closed lines. Ten of them, one in the key, the mass function and its key have the colour of
     // what is bound.
     let lines =
-        |text: &str| text.split("<polyline").filter(|line| line.contains("stroke=\"#009E73\"")).count();
+        |text: &str| text.split("<polyline").filter(|line| line.contains("stroke=\"#00C88C\"")).count();
     assert_eq!((lines(&without), lines(&with)), (0, 13));
     check_tags(&with);
 }

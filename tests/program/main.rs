@@ -42,6 +42,8 @@ mod pages;
 mod particle_graph;
 mod phew;
 #[cfg(feature = "plot")]
+mod picture_elements;
+#[cfg(feature = "plot")]
 mod pictures;
 mod quantities;
 mod ranks;

@@ -92,15 +92,20 @@ fn a_browser_sorts_the_table_and_shows_the_pictures() {
     assert_eq!(between(&shown, "data-seen=\"", "\""), [n_pictures.to_string()]);
 }
 
-/// The thin white lines on the maps of the whole box: one or more per circle of a clump.
-fn clump_circles(page: &str) -> usize {
-    let maps = page.split_once("id=\"maps\"").and_then(|(_, rest)| rest.split_once("id=\"objects\""));
-    maps.expect("maps").0.matches("stroke=\"#FFFFFF\" stroke-width=\"2\"").count()
+/// The lines of circles on the maps of the whole box: one or more per halo, and per clump of a halo of
+/// several.
+fn circles(page: &str) -> usize {
+    let maps = page.split_once("id=\"maps\"").and_then(|(_, rest)| rest.split_once("id=\"mass-function\""));
+    let maps = maps.expect("maps").0;
+    ["stroke=\"#FFFFFF\" stroke-width=\"2\"", "stroke=\"#56B4E9\" stroke-width=\"4\""]
+        .map(|line| maps.matches(line).count())
+        .into_iter()
+        .sum()
 }
 
 #[test]
 fn small_clumps_get_no_circle_and_stay_in_the_catalogue() {
-    let (all, fewer) = (Room::new(), Room::new());
+    let (whole, fewer) = (Room::new(), Room::new());
     let cells = |room: &Room| {
         let found = inselberg_io::catalogue::read(Path::new(&room.path("c.csv"))).expect("a catalogue");
         found.table("clumps").and_then(|clumps| clumps.counts("n_cells")).expect("counts").to_vec()
@@ -112,17 +117,17 @@ fn small_clumps_get_no_circle_and_stay_in_the_catalogue() {
         done(&[&phew[..], more].concat());
         fs::read_to_string(Path::new(&folder).join("index.html")).expect("a page")
     };
-    let every = report(&all, &[]);
-    let mut sorted = cells(&all);
+    let every = report(&whole, &[]);
+    let mut sorted = cells(&whole);
     sorted.sort_unstable();
     let least = sorted[sorted.len() / 2];
     let large = report(&fewer, &["--plot-min-cells", &least.to_string()]);
-    assert_eq!(cells(&all), cells(&fewer));
+    assert_eq!(cells(&whole), cells(&fewer));
     let n_large = sorted.iter().filter(|n| **n >= least).count();
     let n_maps = every.matches("id=\"map-").count();
     assert!(0 < n_large && n_large < sorted.len(), "{sorted:?}");
-    let (circles, of_large) = (clump_circles(&every), clump_circles(&large));
-    assert!(of_large >= n_maps * n_large && circles - of_large >= n_maps * (sorted.len() - n_large));
+    let (all, of_large) = (circles(&every), circles(&large));
+    assert!(of_large >= n_maps * n_large && all - of_large >= n_maps * (sorted.len() - n_large));
     let captions = |page: &str, n: usize| page.matches(&format!(" {n} clumps")).count() >= 2 * n_maps;
     assert!(captions(&every, sorted.len()) && captions(&large, n_large));
     assert!(large.contains(&format!("of {least} cells or more")) && !every.contains("cells or more"));

@@ -81,7 +81,7 @@ fn a_picture_has_the_voids() {
     let svg = std::fs::read_to_string(to).expect("a picture");
     assert!(svg.contains("number with radius") && svg.contains("voids ("), "{}", &svg[..400]);
     // Circles are lines; one is in the legend.
-    assert!(svg.matches("stroke=\"#56B4E9\"").count() > 2, "circles of voids");
+    assert!(svg.matches("stroke=\"#40E0D0\"").count() > 2, "circles of voids");
 }
 
 #[test]

@@ -146,13 +146,12 @@ impl Search for FofJob {
 
     #[cfg(feature = "plot")]
     fn about<'a>(
-        &self,
-        input: &OpenParticles,
-        groups: &FofGroups,
-        _: Option<&Catalogue>,
+        &'a self,
+        _: &OpenParticles,
+        _: &FofGroups,
         summary: &'a ParticleSummary,
     ) -> pictures::RunAbout<'a> {
-        fof_run::about(self, input.reader().about(), groups, summary)
+        summary.about(&self.inputs)
     }
 }
 

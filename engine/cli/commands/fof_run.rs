@@ -1,12 +1,8 @@
-//! Calls of the library for `inselberg fof`, its summary and its picture.
+//! Calls of the library for `inselberg fof`, and its summary.
 
 use super::driver::{AssumedUnits, agreed_error};
 use super::fault::CommandError;
 use super::particle_summary::ParticleSummary;
-#[cfg(feature = "plot")]
-use super::particle_summary::length_text;
-#[cfg(feature = "plot")]
-use super::pictures;
 use super::search::SearchRun;
 use crate::config::FofJob;
 use crate::report::group_counts;
@@ -50,41 +46,4 @@ pub fn summary(
     let shown = [("groups", "groups"), ("in groups", "particles in groups")];
     let summary = ParticleSummary::new(counts, &shown, groups.warnings(), assumed, &job.launch, run)?;
     Ok(summary.with_linking_length(groups.linking_length()))
-}
-
-/// The description of a search in pictures and reports.
-#[cfg(feature = "plot")]
-pub fn about<'a>(
-    job: &FofJob,
-    about: &ParticleHeader,
-    groups: &FofGroups,
-    summary: &'a ParticleSummary,
-) -> pictures::RunAbout<'a> {
-    let inputs: Vec<_> = job.inputs.iter().map(|path| path.display().to_string()).collect();
-    let warnings = summary.warnings.clone();
-    pictures::RunAbout {
-        title: title(about, groups.linking_length()),
-        subtitle: String::new(),
-        facts: vec![("Input", inputs.join(" "))],
-        warnings,
-        counts: summary.counts.clone(),
-        code_density: None,
-        things: "particles",
-        costs: &summary.costs,
-    }
-}
-
-/// The title of the picture: format, redshift, linking length.
-#[cfg(feature = "plot")]
-fn title(about: &ParticleHeader, linking_length: f64) -> String {
-    let redshift = about.cosmology.as_ref().map(|c| match c.aexp {
-        a if a > 1.0 => format!("a = {a:.3}"),
-        a => format!("z = {:.2}", 1.0 / a - 1.0),
-    });
-    let length = format!("linking length {}", length_text(linking_length).trim_end_matches('0'));
-    [Some(about.format.to_string()), redshift, Some(length)]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(",  ")
 }

@@ -50,16 +50,22 @@ mod particle_summary;
 mod phew;
 mod phew_run;
 #[cfg(feature = "plot")]
+mod picture_title;
+#[cfg(feature = "plot")]
 mod pictures;
 mod preflight;
 mod program;
 mod ranks;
+#[cfg(feature = "plot")]
+mod recut_picture;
 mod results;
 mod scaling;
 mod search;
 mod seating;
 mod series;
 mod signals;
+#[cfg(feature = "plot")]
+mod stored_maps;
 mod study_inputs;
 mod study_runs;
 mod survey;
@@ -70,6 +76,8 @@ mod tree;
 mod tree_report;
 mod version;
 mod view;
+#[cfg(feature = "plot")]
+mod view_picture;
 mod view_track;
 mod viewers;
 mod voids;

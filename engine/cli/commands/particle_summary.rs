@@ -3,10 +3,14 @@
 use super::driver::{AssumedUnits, RunCosts, RunSummary, notes_text};
 use super::fault::CommandError;
 use super::grouped::grouped;
+#[cfg(feature = "plot")]
+use super::pictures::RunAbout;
 use super::search::SearchRun;
 use crate::config::Launch;
 use crate::report::{Count, table_json, table_text};
 use serde_json::{Value, json};
+#[cfg(feature = "plot")]
+use std::path::PathBuf;
 
 /// What a search says of itself.
 pub struct ParticleSummary {
@@ -51,6 +55,21 @@ impl ParticleSummary {
     /// With the linking length of groups.
     pub fn with_linking_length(self, length: f64) -> Self {
         Self { linking_length: Some(length), ..self }
+    }
+
+    /// What the search says of itself in pictures and reports.
+    #[cfg(feature = "plot")]
+    pub fn about<'a>(&'a self, inputs: &'a [PathBuf]) -> RunAbout<'a> {
+        let names: Vec<_> = inputs.iter().map(|path| path.display().to_string()).collect();
+        RunAbout {
+            input: &inputs[0],
+            facts: vec![("Input", names.join(" "))],
+            warnings: self.warnings.clone(),
+            counts: self.counts.clone(),
+            code_density: None,
+            things: "particles",
+            costs: &self.costs,
+        }
     }
 }
 

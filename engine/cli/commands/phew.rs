@@ -165,19 +165,18 @@ impl Search for PhewJob {
 
     #[cfg(feature = "plot")]
     fn about<'a>(
-        &self,
+        &'a self,
         input: &PhewInput,
-        clumps: &Clumps,
-        lists: Option<&Catalogue>,
+        _: &Clumps,
         summary: &'a PhewSummary,
     ) -> pictures::RunAbout<'a> {
-        phew_run::about(self, input, clumps, lists, summary)
+        phew_run::about(self, input, summary)
     }
 }
 
 /// Checks that a region of maps is in the box, before anything is read.
 fn check_region(job: &PhewJob, input: &PhewInput) -> Result<(), CommandError> {
-    let Some(region) = &job.shown.region else { return Ok(()) };
+    let Some(region) = &job.shown.maps.region else { return Ok(()) };
     let (header, has_units) = (input.snapshot().header(), input.snapshot().has_units());
     let sides = header.coarse.map(|n| f64::from(n) * header.boxlen);
     let cube = region.cube(&InputScale::of_cells(header, has_units), header.origin, sides);
@@ -291,9 +290,18 @@ pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
     catalogue::check_output(&job.output)?;
     preflight::replaceable(&job.output, common.force)?;
     check_observer_files(job, &stored, common.force)?;
+    if let Some(plot) = &job.shown.plot {
+        preflight::not_an_origin(&job.input, &stored, ("picture", plot))?;
+        preflight::distinct(&[("output", &job.output), ("picture", plot)])?;
+        preflight::picture(plot, common.force)?;
+    }
     interrupt::guard()?;
     let cut = new_cut(job, &stored)?;
     let mut staged = observer_files::stage_of_catalogue(&job.input, &job.observers, &cut)?;
+    #[cfg(feature = "plot")]
+    if let Some(plot) = &job.shown.plot {
+        staged.extend(super::recut_picture::stage(plot, job, &stored, &cut)?);
+    }
     staged.extend(catalogue::stage(&job.output, &cut)?);
     let left_out = left_out(&stored, &cut);
     if !left_out.is_empty() && !common.quiet {

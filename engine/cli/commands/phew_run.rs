@@ -208,71 +208,15 @@ pub fn output_number(snapshot: &dyn Snapshot) -> u32 {
 
 /// What a search says of itself in pictures and reports.
 #[cfg(feature = "plot")]
-pub fn about<'a>(
-    job: &PhewJob,
-    input: &PhewInput,
-    clumps: &Clumps,
-    lists: Option<&Catalogue>,
-    summary: &'a PhewSummary,
-) -> pictures::RunAbout<'a> {
-    let (snapshot, header) = (input.snapshot(), input.snapshot().header());
-    let warnings = summary.warnings.clone();
+pub fn about<'a>(job: &'a PhewJob, input: &PhewInput, summary: &'a PhewSummary) -> pictures::RunAbout<'a> {
     pictures::RunAbout {
-        title: lists.map_or(String::new(), |lists| title(snapshot, lists)),
-        subtitle: clumps.field().map_or(String::new(), ChosenField::to_string),
+        input: &job.input,
         facts: vec![("Input", job.input.display().to_string()), ("Field", summary.field.to_string())],
-        warnings,
+        warnings: summary.warnings.clone(),
         counts: summary.totals.rows().to_vec(),
-        code_density: header.is_in_mean_densities().then_some("mean matter density"),
+        code_density: input.snapshot().header().is_in_mean_densities().then_some("mean matter density"),
         things: "cells",
         costs: &summary.costs,
-    }
-}
-
-/// The title of the picture: output, redshift, thresholds.
-#[cfg(feature = "plot")]
-fn title(snapshot: &dyn Snapshot, catalogue: &Catalogue) -> String {
-    let header = snapshot.header();
-    let mut parts = vec![match header.number {
-        Some(number) => format!("{} output {number}", header.format),
-        None => header.format.to_string(),
-    }];
-    if let (Some(c), Some(side)) = (&header.cosmology, header.comoving_side()) {
-        parts.push(format!("{} cMpc/h", (side * 1e3).round() / 1e3));
-        parts.push(match c.aexp {
-            a if a > 1.0 => format!("a = {a:.3}"),
-            a => format!("z = {:.2}", 1.0 / a - 1.0),
-        });
-    }
-    // A difference is a density; a ratio has no unit.
-    let is_ratio = catalogue.attribute("persistence").is_none();
-    let relevance = if is_ratio { "relevance " } else { "difference " };
-    for (attribute, name) in [("density", "density > "), ("relevance", relevance), ("saddle", "saddle ")] {
-        match catalogue.attribute(&format!("{attribute}_threshold")) {
-            Some(catalogue::Attribute::Real(value)) if *value > 0.0 => {
-                let has_unit = attribute != "relevance" || !is_ratio;
-                let value = if has_unit { as_given(*value, catalogue) } else { *value };
-                parts.push(format!("{name}{value}"));
-            }
-            _ => {}
-        }
-    }
-    if let Some(catalogue::Attribute::Text(region)) = catalogue.attribute("region") {
-        parts.push(format!("region {region}"));
-    }
-    if let Some(catalogue::Attribute::Reals(levels)) = catalogue.attribute("levels") {
-        parts.push(format!("levels {}", levels.iter().map(f64::to_string).collect::<Vec<_>>().join(" to ")));
-    }
-    parts.join(",  ")
-}
-
-/// A density threshold in the unit in which it was given, rounded to six decimals where that is not the code
-/// unit.
-#[cfg(feature = "plot")]
-fn as_given(threshold: f64, catalogue: &Catalogue) -> f64 {
-    match catalogue.attribute("mean_density") {
-        Some(catalogue::Attribute::Real(mean)) => (threshold / mean * 1e6).round() / 1e6,
-        _ => threshold,
     }
 }
 

@@ -2,11 +2,14 @@
 
 use super::driver::RunCosts;
 use super::fault::CommandError;
+use super::picture_title;
 use super::preflight::REPORT_PAGE;
 use crate::config::{CubeRegion, MapRegion, ShownResults};
 use crate::report::page::{ReportData, Zoom, cube_view, page, whole_view, zoom_views};
-use crate::report::plot::{PictureData, stage_plot};
+use crate::report::plot::sky_axes::{ShownValues, shown_values};
+use crate::report::plot::{Beside, PictureData, stage_plot};
 use crate::report::{DisplayUnits, RankReport, UnitChoice};
+use inselberg::phew::image::{ImageSky, is_flat};
 use inselberg::stage::Stage;
 use inselberg::{DensityMap, FoundCatalogue, MapBox, Region, View};
 use inselberg_comm::{Comm, Rank};
@@ -25,10 +28,8 @@ pub struct ShownMaps {
 
 /// The description of a search.
 pub struct RunAbout<'a> {
-    /// The title.
-    pub title: String,
-    /// A line below it.
-    pub subtitle: String,
+    /// The file or folder of the input.
+    pub input: &'a Path,
     /// Names and values of the input and the search.
     pub facts: Vec<(&'static str, String)>,
     /// Notes for readers.
@@ -71,7 +72,7 @@ pub fn maps(
 }
 
 /// A cube around the regions that were searched; `None` for the whole box.
-fn searched_cube(attributes: &[(String, Attribute)], space: &MapBox) -> Option<CubeRegion> {
+pub fn searched_cube(attributes: &[(String, Attribute)], space: &MapBox) -> Option<CubeRegion> {
     let regions = attributes.iter().find_map(|(name, value)| match value {
         Attribute::Text(text) if name == "region" => Some(text.split(';')),
         _ => None,
@@ -104,12 +105,12 @@ fn views(
         let cube = region.cube(scale, space.low, space.sides);
         cube.map_err(|problem| CommandError::about(input, problem))
     };
-    let cube = shown.region.as_ref().map(cube).transpose()?.or(searched);
+    let cube = shown.maps.region.as_ref().map(cube).transpose()?.or(searched);
     let whole = |along: &usize| match cube {
         Some(CubeRegion { centre, side }) => cube_view(&centre, side, *along, space, finest),
         None => whole_view(*along, space, finest),
     };
-    let mut all: Vec<View> = shown.axes.iter().map(whole).collect();
+    let mut all: Vec<View> = shown.maps.axes.iter().map(whole).collect();
     let zooms = match lists.filter(|_| shown.report.is_some()) {
         Some(lists) => zoom_views(lists, space, finest),
         None => Vec::new(),
@@ -167,34 +168,44 @@ pub fn stage(
     };
     let mut staged = Staged::default();
     let Some(catalogue) = lists else { return Ok(staged) };
-    let mut units = DisplayUnits::new(shown.units.unwrap_or(UnitChoice::Physical), &catalogue.attributes);
+    let chosen = shown.maps.units.unwrap_or(UnitChoice::Physical);
+    let mut units = DisplayUnits::new(chosen, &catalogue.attributes);
     if let Some(name) = about.code_density {
         units = units.with_code_density(name);
     }
+    let sky = ImageSky::from_attributes(&catalogue.attributes).and_then(Result::ok);
+    let values = values_of(&maps.maps, &units, sky.as_ref(), catalogue);
+    let title = picture_title::title(catalogue, about.input);
     if let Some(path) = &shown.plot {
         let data = PictureData {
-            title: about.title.clone(),
-            subtitle: about.subtitle.clone(),
+            title: title.clone(),
+            subtitle: picture_title::conditions(catalogue, &units),
             maps: maps.maps.clone(),
             space: maps.space,
-            quantity: units.mean_density().into(),
+            sky: sky.clone(),
+            values: values.clone(),
+            colours: shown.maps.colours,
             units: units.clone(),
-            least: shown.least,
+            labelled: Vec::new(),
+            beside: Beside::Counts { marked: None },
+            least: shown.maps.least,
             catalogue,
         };
         staged.extend(stage_plot(path, &data)?);
     }
     let Some(folder) = &shown.report else { return Ok(staged) };
     let mut facts = about.facts;
+    facts.push(("Search", picture_title::conditions(catalogue, &units)));
     facts.extend(provenance(catalogue));
     let data = ReportData {
-        title: about.title,
+        title,
         facts,
         warnings: about.warnings,
         counts: about.counts,
-        quantity: units.mean_density().into(),
         units,
-        least: shown.least,
+        sky,
+        least: shown.maps.least,
+        colours: shown.maps.colours,
         space: maps.space,
         maps: maps.maps,
         zooms: maps.zooms,
@@ -206,6 +217,22 @@ pub fn stage(
     };
     staged.extend(stage_page(folder, &data)?);
     Ok(staged)
+}
+
+/// What the values of all of these maps are: integrals if all are, else means.
+pub fn values_of(
+    maps: &[DensityMap],
+    units: &DisplayUnits,
+    sky: Option<&ImageSky>,
+    catalogue: &Catalogue,
+) -> ShownValues {
+    let flat = is_flat(&catalogue.attributes);
+    let mut all = maps.iter().map(|map| shown_values(units, sky, &map.view, flat));
+    let first = all.next().expect("a picture has a map");
+    match all.all(|other| other == first) {
+        true => first,
+        false => shown_values(units, None, &maps[0].view, flat),
+    }
 }
 
 fn stage_page(folder: &Path, data: &ReportData<'_>) -> Result<Staged, CommandError> {

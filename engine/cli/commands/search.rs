@@ -73,10 +73,9 @@ pub trait Search: SnapshotJob {
     /// What the search says of itself in pictures and reports.
     #[cfg(feature = "plot")]
     fn about<'a>(
-        &self,
+        &'a self,
         input: &Self::Input,
         found: &Self::Found,
-        lists: Option<&Catalogue>,
         summary: &'a Self::Summary,
     ) -> pictures::RunAbout<'a>;
 }
@@ -130,7 +129,7 @@ pub fn on_rank<S: Search>(
     #[cfg(feature = "plot")]
     if let Some(maps) = maps {
         let _picture = Stage::within("picture", comm);
-        let about = job.about(input, &found, lists.as_ref(), &summary);
+        let about = job.about(input, &found, &summary);
         staged.extend(pictures::stage(job.shown(), maps, lists.as_ref(), about, comm)?);
     }
     staged.extend(job.stage_traces(&run)?);

@@ -26,29 +26,34 @@ pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
     match job.kind {
         ViewedKind::Track => return view_track::view(job, &whole, common),
         ViewedKind::Tracks => return view_track::list(job, &whole, common),
-        ViewedKind::Clump | ViewedKind::Halo | ViewedKind::Group => {}
+        ViewedKind::Clump | ViewedKind::Halo | ViewedKind::Group | ViewedKind::Void => {}
     }
     let object = Viewed::find(job, &whole)?;
     let staged = match &job.plot {
         #[cfg(feature = "plot")]
-        Some(path) => picture::stage(path, job, &object)?,
+        Some(path) => super::view_picture::stage(path, job, &object)?,
         _ => Staged::default(),
     };
     out::finish(common, staged, || object.text(), || object.json())
 }
 
-/// An object and its clumps.
-struct Viewed<'a> {
+/// An object and its parts.
+pub struct Viewed<'a> {
+    /// The catalogue.
     #[cfg_attr(not(feature = "plot"), allow(dead_code))]
-    whole: &'a Catalogue,
-    kind: ViewedKind,
-    id: u64,
-    /// The table that lists it, and its row there.
-    table: &'a Table,
-    row: usize,
-    /// The clumps in it, itself first if it is one: their table and rows, the most massive first.
-    clumps: Option<(&'a Table, Vec<usize>)>,
-    units: DisplayUnits,
+    pub whole: &'a Catalogue,
+    /// Its kind.
+    pub kind: ViewedKind,
+    /// Its identifier.
+    pub id: u64,
+    /// The table that lists it.
+    pub table: &'a Table,
+    /// Its row there.
+    pub row: usize,
+    /// The clumps in it, or the zones of a void: their table and rows, the most massive or largest first.
+    pub parts: Option<(&'a Table, Vec<usize>)>,
+    /// The units.
+    pub units: DisplayUnits,
 }
 
 impl<'a> Viewed<'a> {
@@ -57,6 +62,7 @@ impl<'a> Viewed<'a> {
             ViewedKind::Clump => ["clumps", "id"],
             ViewedKind::Halo => ["haloes", "id"],
             ViewedKind::Group => ["Groups", "GroupIDs"],
+            ViewedKind::Void => ["voids", "id"],
             ViewedKind::Track | ViewedKind::Tracks => ["nodes", "track"],
         };
         let wrong = |problem: String| CommandError::about(&job.input, problem);
@@ -71,12 +77,13 @@ impl<'a> Viewed<'a> {
             let n = table.n_rows();
             wrong(format!("no {} {}; expected one of the {n} identifiers of {name}", one(job.kind), job.id))
         })?;
-        let units = DisplayUnits::new(job.units.unwrap_or(UnitChoice::Physical), &whole.attributes);
-        let clumps = clumps_in(whole, job.kind, job.id);
-        Ok(Self { whole, kind: job.kind, id: job.id, table, row, clumps, units })
+        let units = DisplayUnits::new(job.maps.units.unwrap_or(UnitChoice::Physical), &whole.attributes);
+        let parts = parts_of(whole, job.kind, job.id);
+        Ok(Self { whole, kind: job.kind, id: job.id, table, row, parts, units })
     }
 
-    fn title(&self) -> String {
+    /// Its kind and identifier, and its halo.
+    pub fn title(&self) -> String {
         let halo = || self.table.counts("halo").map(|haloes| format!(" of halo {}", haloes[self.row]));
         let of_halo = if self.kind == ViewedKind::Clump { halo() } else { None };
         format!("{} {}{}", one(self.kind), self.id, of_halo.unwrap_or_default())
@@ -93,19 +100,30 @@ impl<'a> Viewed<'a> {
             let unit = if value == NONE { "" } else { &unit.name };
             let _ = writeln!(text, "{}", format!("{:width$}  {value} {unit}", column.name).trim_end());
         }
-        if let Some((table, rows)) = self.clumps.as_ref().filter(|(_, rows)| rows.len() > 1) {
+        if let Some((table, rows)) = self.parts.as_ref().filter(|(_, rows)| rows.len() > 1) {
             let n = grouped(rows.len() as u64);
+            let most = if self.kind == ViewedKind::Void { "largest" } else { "most massive" };
             let shown =
-                if rows.len() > N_LISTED { format!(", the {N_LISTED} most massive") } else { String::new() };
-            let _ = writeln!(text, "\nits clumps ({n}{shown})");
+                if rows.len() > N_LISTED { format!(", the {N_LISTED} {most}") } else { String::new() };
+            let _ = writeln!(text, "\nits {} ({n}{shown})", table.name);
             text += &self.list(table, &rows[..rows.len().min(N_LISTED)]);
         }
         text
     }
 
-    /// Some columns of clumps.
+    /// Some columns of its parts.
     fn list(&self, table: &Table, rows: &[usize]) -> String {
-        const COLUMNS: [&str; 6] = ["id", "parent", "n_cells", "mass", "relevance", "saddle_density"];
+        const COLUMNS: [&str; 9] = [
+            "id",
+            "parent",
+            "level",
+            "n_cells",
+            "n_particles",
+            "radius",
+            "mass",
+            "relevance",
+            "saddle_density",
+        ];
         let columns: Vec<_> = COLUMNS.iter().filter_map(|name| table.column(name)).collect();
         let mut lines = vec![columns.iter().map(|c| self.heading(c)).collect::<Vec<_>>()];
         lines.extend(rows.iter().map(|row| {
@@ -132,21 +150,36 @@ impl<'a> Viewed<'a> {
             let value = json_of(&column.values, self.row, unit.factor);
             columns.insert(column.name.clone(), json!({ "value": value, "unit": unit.plain_name() }));
         }
-        let ids = self.clumps.as_ref().and_then(|(table, rows)| {
+        let ids = self.parts.as_ref().and_then(|(table, rows)| {
             let ids = table.counts("id")?;
             Some(rows.iter().map(|row| ids[*row]).collect::<Vec<_>>())
         });
-        json!({ "kind": one(self.kind), "id": self.id, "columns": columns, "clumps": ids })
+        let parts = if self.kind == ViewedKind::Void { "zones" } else { "clumps" };
+        json!({ "kind": one(self.kind), "id": self.id, "columns": columns, parts: ids })
     }
 }
 
-fn one(kind: ViewedKind) -> &'static str {
+/// The word for an object of a kind.
+pub fn one(kind: ViewedKind) -> &'static str {
     match kind {
         ViewedKind::Clump => "clump",
         ViewedKind::Halo => "halo",
         ViewedKind::Group => "group",
+        ViewedKind::Void => "void",
         ViewedKind::Track | ViewedKind::Tracks => "track",
     }
+}
+
+/// The zones of a void, or the clumps of another object.
+fn parts_of(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Vec<usize>)> {
+    if kind != ViewedKind::Void {
+        return clumps_in(whole, kind, id);
+    }
+    let zones = whole.table("zones")?;
+    let (voids, radii) = (zones.counts("void")?, zones.reals("radius")?);
+    let mut rows: Vec<usize> = (0..voids.len()).filter(|row| voids[*row] == id).collect();
+    rows.sort_by(|a, b| radii[*b].total_cmp(&radii[*a]).then(a.cmp(b)));
+    Some((zones, rows))
 }
 
 /// The clumps in a halo, or a clump with those that merge into it; the most massive first. `None` without
@@ -172,7 +205,7 @@ fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Ve
     let is_in = |row: &usize| match kind {
         ViewedKind::Clump => is_below(*row),
         ViewedKind::Halo => haloes[*row] == id,
-        ViewedKind::Group | ViewedKind::Track | ViewedKind::Tracks => false,
+        ViewedKind::Group | ViewedKind::Void | ViewedKind::Track | ViewedKind::Tracks => false,
     };
     let mut rows: Vec<usize> = (0..ids.len()).filter(is_in).collect();
     rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]).then(ids[*a].cmp(&ids[*b])));
@@ -204,113 +237,5 @@ fn json_of(values: &Values, row: usize, factor: f64) -> Value {
         Values::F32(v) => (f64::from(v[row]) * factor).into(),
         Values::F64x3(v) => v[row].map(|x| x * factor).to_vec().into(),
         Values::U32x3(v) => v[row].to_vec().into(),
-    }
-}
-
-#[cfg(feature = "plot")]
-mod picture {
-    //! The density around the object, from the cells of the catalogue.
-
-    use super::{Catalogue, CommandError, Table, Viewed, ViewedKind, one};
-    use crate::config::{CubeRegion, ViewJob};
-    use crate::report::page::cube_view;
-    use crate::report::plot::objects::radii;
-    use crate::report::plot::{PictureData, stage_plot};
-    use inselberg::projection::{KeptLeaves, ListedLeaves};
-    use inselberg_io::catalogue::units::scale_of;
-    use inselberg_io::catalogue::{Attribute, Values};
-    use inselberg_io::staging::Staged;
-    use inselberg_kernels::geom::Domain;
-    use std::path::Path;
-
-    /// Side of the map, in radii of the object, and at least in smallest leaves.
-    const SIDE: (f64, f64) = (5.0, 8.0);
-
-    /// The picture, not yet under its name.
-    pub fn stage(path: &Path, job: &ViewJob, object: &Viewed<'_>) -> Result<Staged, CommandError> {
-        let wrong = |problem: String| CommandError::about(&job.input, problem);
-        let leaves = leaves(object.whole).ok_or_else(|| {
-            let expected = "a catalogue of `inselberg phew --with-cells`";
-            wrong(format!("no table cells with densities, which --plot shows; expected {expected}"))
-        })?;
-        let (rows, side) = leaves;
-        let kept = KeptLeaves::of_rows(rows, side).map_err(|error| wrong(error.to_string()))?;
-        let kept = kept.at_origin(origin(object.whole));
-        let CubeRegion { centre, side } = match &job.region {
-            Some(region) => {
-                let (space, scale) = (kept.space(), scale_of(&object.whole.attributes));
-                region.cube(&scale, space.low, space.sides).map_err(wrong)?
-            }
-            None => around(object, kept.finest()).ok_or_else(|| {
-                wrong(format!("no position of the {}; expected the column peak_position", one(object.kind)))
-            })?,
-        };
-        let views: Vec<_> = job
-            .axes
-            .iter()
-            .map(|along| cube_view(&centre, side, *along, kept.space(), kept.finest()))
-            .collect();
-        let data = PictureData {
-            title: object.title(),
-            subtitle: job.input.display().to_string(),
-            maps: kept.maps(&views).map_err(|error| wrong(error.to_string()))?,
-            space: *kept.space(),
-            quantity: object.units.mean_density().into(),
-            units: object.units.clone(),
-            least: job.least,
-            catalogue: &shown(object),
-        };
-        Ok(stage_plot(path, &data)?)
-    }
-
-    /// The lower corner of its box; 0 if the catalogue does not state it.
-    fn origin(whole: &Catalogue) -> [f64; 3] {
-        match whole.attribute("origin") {
-            Some(Attribute::Reals(x)) => <[f64; 3]>::try_from(x.as_slice()).unwrap_or_default(),
-            _ => [0.0; 3],
-        }
-    }
-
-    /// The cells of a catalogue, and the side of one of level 0.
-    fn leaves(whole: &Catalogue) -> Option<(ListedLeaves, f64)> {
-        let cells = whole.table("cells")?;
-        let triple = |name: &str| match whole.attribute(name)? {
-            Attribute::Reals(numbers) => <[f64; 3]>::try_from(numbers.as_slice()).ok(),
-            _ => None,
-        };
-        let (coarse, periodic) = (triple("coarse_cells")?, triple("periodic")?);
-        let Some(Attribute::Real(side)) = whole.attribute("boxlen") else { return None };
-        let (Values::U8(level), Values::U32x3(ijk)) =
-            (&cells.column("level")?.values, &cells.column("ijk")?.values)
-        else {
-            return None;
-        };
-        let rows = ListedLeaves {
-            domain: Domain { coarse: coarse.map(|n| n as u32), periodic: periodic.map(|p| p != 0.0) },
-            level: level.clone(),
-            ijk: ijk.clone(),
-            density: cells.reals("density")?.to_vec(),
-        };
-        Some((rows, *side))
-    }
-
-    /// The cube around the object; `None` without a position.
-    fn around(object: &Viewed<'_>, finest: f64) -> Option<CubeRegion> {
-        let name = if object.kind == ViewedKind::Group { "Centres" } else { "peak_position" };
-        let centre = object.table.vectors(name)?[object.row];
-        let radius = radii(object.table).map_or(0.0, |radii| radii[object.row]);
-        Some(CubeRegion { centre, side: (SIDE.0 * radius).max(SIDE.1 * finest) })
-    }
-
-    /// The object and the clumps in it, with their units.
-    fn shown(object: &Viewed<'_>) -> Catalogue {
-        let mut tables: Vec<Table> = Vec::new();
-        if let Some((clumps, rows)) = &object.clumps {
-            tables.push(clumps.rows(rows));
-        }
-        if object.kind != ViewedKind::Clump {
-            tables.push(object.table.rows(&[object.row]));
-        }
-        Catalogue { attributes: object.whole.attributes.clone(), tables }
     }
 }

@@ -21,8 +21,8 @@ const N_LISTED: usize = 40;
 pub fn view(job: &ViewJob, whole: &Catalogue, common: Common) -> Result<(), CommandError> {
     let wrong = |problem: String| CommandError::about(&job.input, problem);
     let tree = MergerTreeTables::new(whole).map_err(wrong)?;
-    let history =
-        TrackHistory::new(&tree, job.id, job.units.unwrap_or(UnitChoice::Physical)).ok_or_else(|| {
+    let history = TrackHistory::new(&tree, job.id, job.maps.units.unwrap_or(UnitChoice::Physical))
+        .ok_or_else(|| {
             let n = tree.nodes.track.iter().collect::<HashSet<_>>().len();
             let expected = format!("one of the {n} tracks of nodes, which `view` without --track lists");
             wrong(format!("no track {}; expected {expected}", TrackName(job.id)))
@@ -46,7 +46,7 @@ pub fn list(job: &ViewJob, whole: &Catalogue, common: Common) -> Result<(), Comm
     }
     let wrong = |problem: String| CommandError::about(&job.input, problem);
     let tree = MergerTreeTables::new(whole).map_err(wrong)?;
-    let units = job.units.unwrap_or(UnitChoice::Physical);
+    let units = job.maps.units.unwrap_or(UnitChoice::Physical);
     let tracks = tree.tracks();
     let shown = tracks.len().min(N_LISTED);
     let history = |of: &TrackOutline| TrackHistory::new(&tree, of.track.0, units).expect("it is in the tree");

@@ -18,11 +18,7 @@ use crate::report::counts_of;
 use inselberg::{Engine, Error, OpenParticles, Voids};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
-#[cfg(feature = "plot")]
-use inselberg_io::catalogue::Attribute;
 use inselberg_io::catalogue::Catalogue;
-#[cfg(feature = "plot")]
-use inselberg_io::particles::ParticleHeader;
 use inselberg_io::particles::{Species, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
@@ -47,6 +43,7 @@ impl SnapshotJob for VoidsJob {
         ResultFile::named([
             ("--output", "catalogue", ResultKind::Catalogue, self.output.as_ref()),
             ("--plot", "plot", ResultKind::Picture, self.shown.plot.as_ref()),
+            ("--report", "report", ResultKind::Report, self.shown.report.as_ref()),
         ])
     }
 
@@ -89,7 +86,7 @@ impl Search for VoidsJob {
     type Summary = ParticleSummary;
 
     #[cfg(feature = "plot")]
-    const ZOOMED: &'static [&'static str] = &[];
+    const ZOOMED: &'static [&'static str] = &["voids"];
 
     #[cfg(feature = "plot")]
     fn shown(&self) -> &ShownResults {
@@ -128,13 +125,12 @@ impl Search for VoidsJob {
 
     #[cfg(feature = "plot")]
     fn about<'a>(
-        &self,
-        input: &OpenParticles,
-        voids: &Voids,
-        _: Option<&Catalogue>,
+        &'a self,
+        _: &OpenParticles,
+        _: &Voids,
         summary: &'a ParticleSummary,
     ) -> pictures::RunAbout<'a> {
-        picture_about(self, input.reader().about(), voids, summary)
+        summary.about(&self.inputs)
     }
 }
 
@@ -155,36 +151,6 @@ fn n_particles(job: &VoidsJob, input: &OpenParticles) -> u64 {
 /// Bytes of particles, densities and links. All particles take part, unless a threshold leaves some out.
 fn least_memory(n: u64, neighbours: usize) -> u64 {
     n * (150 + 4 * neighbours as u64)
-}
-
-/// What a search says of itself in a picture.
-#[cfg(feature = "plot")]
-fn picture_about<'a>(
-    job: &VoidsJob,
-    about: &ParticleHeader,
-    voids: &Voids,
-    summary: &'a ParticleSummary,
-) -> pictures::RunAbout<'a> {
-    let inputs: Vec<_> = job.inputs.iter().map(|path| path.display().to_string()).collect();
-    let mut title = format!("{},  {} neighbours", about.format, job.graph.neighbours);
-    title += &format!(",  relevance {}", job.voids.relevance);
-    // The given one may have had a unit.
-    let wall = voids.attributes().iter().find(|(name, _)| name == "wall_threshold");
-    if let Some((_, Attribute::Real(wall))) = wall
-        && *wall > 0.0
-    {
-        title += &format!(",  walls > {wall} of the mean");
-    }
-    pictures::RunAbout {
-        title,
-        subtitle: String::new(),
-        facts: vec![("Input", inputs.join(" "))],
-        warnings: summary.warnings.clone(),
-        counts: summary.counts.clone(),
-        code_density: None,
-        things: "particles",
-        costs: &summary.costs,
-    }
 }
 
 /// Counts of the summary, and their attributes.

@@ -60,13 +60,13 @@ pub enum CommandJob {
     /// Find voids among particles.
     Voids(Series<VoidsJob>),
     /// New thresholds on a catalogue.
-    Recut(RecutJob),
+    Recut(Box<RecutJob>),
     /// Link the objects of catalogues.
     Tree(TreeJob),
     /// Write a catalogue for another program.
     Convert(ConvertJob),
     /// Look at one object.
-    View(ViewJob),
+    View(Box<ViewJob>),
     /// Describe a file.
     Info(InfoJob),
     /// Show where ranks and threads run.
@@ -130,10 +130,10 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Phew => CommandJob::Phew(phew(&raw)?),
         Command::Fof => CommandJob::Fof(fof::fof(&raw)?),
         Command::Voids => CommandJob::Voids(voids::voids(&raw)?),
-        Command::Recut => CommandJob::Recut(recut(&raw)?),
+        Command::Recut => CommandJob::Recut(Box::new(recut(&raw)?)),
         Command::Tree => CommandJob::Tree(tree(&raw)?),
         Command::Convert => CommandJob::Convert(convert(&raw)?),
-        Command::View => CommandJob::View(view(&raw)?),
+        Command::View => CommandJob::View(Box::new(view(&raw)?)),
         Command::Info => CommandJob::Info(info(&raw)?),
         Command::Topology => CommandJob::Topology(TopologyJob { ranks: ranks(&raw)?, pin: pin(&raw) }),
         Command::ScalingPhew | Command::ScalingFof | Command::ScalingVoids | Command::ScalingTree => {

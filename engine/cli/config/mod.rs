@@ -64,7 +64,7 @@ pub use printed::{parameters_markdown, parameters_python};
 pub use raw::{FIXED_DENSITY_THRESHOLD, RawConfig, RawValue, config_text};
 pub use recut::RecutJob;
 pub use reference::reference_toml;
-pub use report_options::{CubeRegion, MapRegion, ShownResults};
+pub use report_options::{CubeRegion, MapChoices, MapRegion, ShownResults};
 pub use series::Series;
 pub use study::{Launcher, Passed, StudyInput, StudyJob};
 pub use synth::{FieldJob, ParticleJob, SeriesJob};

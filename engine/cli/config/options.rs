@@ -26,7 +26,7 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
 });
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 29] = [
+const NOT_STUDIED: [&str; 31] = [
     "dry-run",
     "log",
     "verbose",
@@ -48,6 +48,8 @@ const NOT_STUDIED: [&str; 29] = [
     "plot",
     "plot-axis",
     "plot-region",
+    "plot-scale",
+    "plot-limits",
     "plot-min-cells",
     "plot-min-particles",
     "report",

@@ -3,6 +3,7 @@
 use super::ConfigError;
 use super::library::only_in;
 use super::observer_options::{ObserverFiles, observer_files};
+use super::report_options::{ShownResults, shown_results};
 use super::values::CheckedValues;
 use inselberg::{NewThresholds, NewVoidThresholds};
 use std::path::PathBuf;
@@ -20,6 +21,8 @@ pub struct RecutJob {
     pub thresholds: NewThresholds,
     /// The new thresholds of a catalogue of voids.
     pub of_voids: NewVoidThresholds,
+    /// The picture.
+    pub shown: ShownResults,
     /// An option given that catalogues of clumps do not have.
     pub for_voids: Option<&'static str>,
     /// An option given that catalogues of voids do not have.
@@ -33,6 +36,7 @@ pub(super) fn recut(raw: &CheckedValues<'_>) -> Result<RecutJob, ConfigError> {
         input: raw.needed_path("catalogue")?,
         output: raw.needed_path("output")?,
         observers: observer_files(raw)?,
+        shown: shown_results(raw)?,
         for_voids: given(only_in(&of_voids, &thresholds)),
         for_clumps: given(only_in(&thresholds, &of_voids)),
         thresholds,

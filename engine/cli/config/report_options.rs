@@ -1,16 +1,16 @@
 //! Options of pictures, reports and their units.
 
-use super::Command::{Fof, Info, Phew, Tree, View, Voids};
+use super::Command::{Fof, Info, Phew, Recut, Tree, View, Voids};
 use super::ConfigError;
-use super::Heading::{Pictures, Results};
+use super::Heading::{Maps, Pictures, Results};
 use super::opt::{Opt, OptionKind, ROW};
 use super::options_of;
 use super::values::CheckedValues;
-use crate::report::{LeastDrawn, UnitChoice};
+use crate::report::{ColourChoice, ColourScale, LeastDrawn, UnitChoice};
 use inselberg_io::params::{InputScale, Measure, Quantity};
 use std::path::PathBuf;
 
-/// Options of `phew` and `fof`.
+/// Options of commands with pictures or reports.
 pub(super) const REPORTS: &[Opt] = &[
     Opt {
         name: "report",
@@ -18,7 +18,7 @@ pub(super) const REPORTS: &[Opt] = &[
         heading: Pictures,
         kind: OptionKind::Path,
         example: "report",
-        commands: &[Phew, Fof, Tree],
+        commands: &[Phew, Fof, Tree, Voids],
         help: "Also write a report into this folder: index.html, one page with pictures and tables",
         doc: "The page needs no other files. It shows the command and its input, counts, mass functions, \
               maps, the largest objects with their substructure, and the time of each stage. The report of \
@@ -31,7 +31,7 @@ pub(super) const REPORTS: &[Opt] = &[
         heading: Pictures,
         kind: OptionKind::Choice(&["physical", "code"]),
         example: "physical",
-        commands: &[Phew, Fof, Tree, View, Voids],
+        commands: &[Phew, Fof, Tree, View, Voids, Recut],
         help: "Units of picture and report: Mpc, Msun, km/s and g/cm3, or those of the snapshot",
         doc: "Default: physical. A snapshot without units is shown in code units, and the report says so. Summaries and catalogues are \
               always in code units.",
@@ -51,31 +51,55 @@ pub(super) const REPORTS: &[Opt] = &[
     Opt {
         name: "plot-axis",
         key: "plot_axis",
-        heading: Pictures,
+        heading: Maps,
         kind: OptionKind::Choice(&["x", "y", "z", "all"]),
         default: "z",
-        commands: &[Phew, Fof, View, Voids],
+        commands: &[Phew, Fof, View, Voids, Recut],
         help: "The line of sight of the maps in picture and report; all: three maps",
         ..ROW
     },
     Opt {
         name: "plot-region",
         key: "plot_region",
-        heading: Pictures,
+        heading: Maps,
         kind: OptionKind::Text("X,Y,Z,SIDE"),
         example: "0.5,0.5,0.5,0.2",
-        commands: &[Phew, Fof, View, Voids],
+        commands: &[Phew, Fof, View, Voids, Recut],
         help: "Maps of only a cube: its centre and its side, in the units of the positions",
         doc: "Objects outside of it are not drawn; mass functions and tables still have all objects.",
         ..ROW
     },
     Opt {
+        name: "plot-scale",
+        key: "plot_scale",
+        heading: Maps,
+        kind: OptionKind::Choice(&["auto", "linear", "log", "sqrt", "symmetric"]),
+        default: "auto",
+        commands: &[Phew, Fof, View, Voids, Recut],
+        help: "The scale of the colours of maps",
+        doc: "auto: log, or linear where values are below 0. symmetric: about linear near 0, and log on both \
+              sides of it.",
+        ..ROW
+    },
+    Opt {
+        name: "plot-limits",
+        key: "plot_limits",
+        heading: Maps,
+        kind: OptionKind::Text("LOW,HIGH"),
+        example: "1e-29,1e-26",
+        commands: &[Phew, Fof, View, Voids, Recut],
+        help: "The values at the ends of the colours, in the units of the picture",
+        doc: "Default: the quantiles of the map at 1 and 99.9 per cent. The zoomed maps of a report keep \
+              their own.",
+        ..ROW
+    },
+    Opt {
         name: "plot-min-cells",
         key: "plot_min_cells",
-        heading: Pictures,
+        heading: Maps,
         kind: OptionKind::Count,
         example: "20",
-        commands: &[Phew, View],
+        commands: &[Phew, View, Recut],
         help: "On maps, draw no circles of clumps and haloes with fewer leaf cells",
         doc: "Mass functions, tables and catalogue still have them.",
         ..ROW
@@ -83,7 +107,7 @@ pub(super) const REPORTS: &[Opt] = &[
     Opt {
         name: "plot-min-particles",
         key: "plot_min_particles",
-        heading: Pictures,
+        heading: Maps,
         kind: OptionKind::Count,
         example: "100",
         commands: &[Phew, Fof, View],
@@ -139,6 +163,21 @@ impl MapRegion {
     }
 }
 
+/// Which maps are shown, and how.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MapChoices {
+    /// The units, if chosen.
+    pub units: Option<UnitChoice>,
+    /// The lines of sight.
+    pub axes: Vec<usize>,
+    /// The region of maps; `None`: the whole box, or around an object.
+    pub region: Option<MapRegion>,
+    /// The colours.
+    pub colours: ColourChoice,
+    /// Which circles are drawn.
+    pub least: LeastDrawn,
+}
+
 /// Pictures and reports.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShownResults {
@@ -146,14 +185,8 @@ pub struct ShownResults {
     pub plot: Option<PathBuf>,
     /// The folder of the report.
     pub report: Option<PathBuf>,
-    /// The units, if chosen.
-    pub units: Option<UnitChoice>,
-    /// The lines of sight.
-    pub axes: Vec<usize>,
-    /// The region of maps; `None`: the whole box.
-    pub region: Option<MapRegion>,
-    /// Which circles are drawn.
-    pub least: LeastDrawn,
+    /// Their maps.
+    pub maps: MapChoices,
 }
 
 impl ShownResults {
@@ -164,22 +197,55 @@ impl ShownResults {
 }
 
 /// Options that need a map.
-pub(super) const OF_MAPS: [&str; 4] = ["plot-axis", "plot-region", "plot-min-cells", "plot-min-particles"];
+const OF_MAPS: [&str; 6] =
+    ["plot-axis", "plot-region", "plot-min-cells", "plot-min-particles", "plot-scale", "plot-limits"];
 
 pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, ConfigError> {
-    let shown = ShownResults {
-        plot: raw.plot()?,
-        report: has_option(raw, "report").then(|| raw.path("report")).flatten(),
+    let report = has_option(raw, "report").then(|| raw.path("report")).flatten();
+    let shown = ShownResults { plot: raw.plot()?, report, maps: map_choices(raw)? };
+    match map_option(raw) {
+        Some(name) if !shown.has_maps() => {
+            let needed = if has_option(raw, "report") { "--plot or --report" } else { "--plot" };
+            Err(raw.unfit(name, &raw.shown(name), &format!("{needed} as well")))
+        }
+        _ => Ok(shown),
+    }
+}
+
+/// An option on the command line that needs a map.
+pub(super) fn map_option(raw: &CheckedValues<'_>) -> Option<&'static str> {
+    OF_MAPS.into_iter().find(|name| has_option(raw, name) && raw.is_flag(name))
+}
+
+/// Which maps are shown, and how.
+pub(super) fn map_choices(raw: &CheckedValues<'_>) -> Result<MapChoices, ConfigError> {
+    Ok(MapChoices {
         units: units(raw),
         axes: axes(raw),
         region: region(raw)?,
+        colours: colours(raw)?,
         least: least_drawn(raw)?,
+    })
+}
+
+/// The colours of maps.
+fn colours(raw: &CheckedValues<'_>) -> Result<ColourChoice, ConfigError> {
+    let scale = match raw.text_or_default("plot-scale").as_str() {
+        "linear" => ColourScale::Linear,
+        "log" => ColourScale::Log,
+        "sqrt" => ColourScale::Sqrt,
+        "symmetric" => ColourScale::Symmetric,
+        _ => ColourScale::Auto,
     };
-    match OF_MAPS.into_iter().find(|name| has_option(raw, name) && raw.is_flag(name)) {
-        Some(name) if !shown.has_maps() => {
-            Err(raw.unfit(name, &raw.shown(name), "--plot or --report as well"))
+    let Some(text) = raw.text("plot-limits") else { return Ok(ColourChoice { scale, limits: None }) };
+    let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    let limits = numbers.and_then(|numbers| <[f64; 2]>::try_from(numbers).ok());
+    match limits.filter(|[low, high]| low.is_finite() && high.is_finite() && low < high) {
+        Some([low, _]) if scale == ColourScale::Log && low <= 0.0 => {
+            Err(raw.unfit("plot-limits", &text, "two positive numbers for the scale log"))
         }
-        _ => Ok(shown),
+        Some(limits) => Ok(ColourChoice { scale: scale.within(limits), limits: Some(limits) }),
+        None => Err(raw.unfit("plot-limits", &text, "two numbers that rise, separated by a comma")),
     }
 }
 
@@ -192,7 +258,7 @@ pub(super) fn units(raw: &CheckedValues<'_>) -> Option<UnitChoice> {
 }
 
 /// The lines of sight.
-pub(super) fn axes(raw: &CheckedValues<'_>) -> Vec<usize> {
+fn axes(raw: &CheckedValues<'_>) -> Vec<usize> {
     match raw.text_or_default("plot-axis").as_str() {
         "x" => vec![0],
         "y" => vec![1],
@@ -201,13 +267,13 @@ pub(super) fn axes(raw: &CheckedValues<'_>) -> Vec<usize> {
     }
 }
 
-/// Whether the command has an option: `fof` has no cells, `voids` no report.
+/// Whether the command has an option: `fof` has no cells, `recut` no report.
 fn has_option(raw: &CheckedValues<'_>, name: &str) -> bool {
     options_of(raw.raw.command()).any(|opt| opt.name == name)
 }
 
 /// Which circles are drawn.
-pub(super) fn least_drawn(raw: &CheckedValues<'_>) -> Result<LeastDrawn, ConfigError> {
+fn least_drawn(raw: &CheckedValues<'_>) -> Result<LeastDrawn, ConfigError> {
     let least = |name| match has_option(raw, name) {
         true => raw.count(name, |_| true, "a number").map(Option::unwrap_or_default),
         false => Ok(0),
@@ -216,7 +282,7 @@ pub(super) fn least_drawn(raw: &CheckedValues<'_>) -> Result<LeastDrawn, ConfigE
 }
 
 /// The region of maps, if chosen.
-pub(super) fn region(raw: &CheckedValues<'_>) -> Result<Option<MapRegion>, ConfigError> {
+fn region(raw: &CheckedValues<'_>) -> Result<Option<MapRegion>, ConfigError> {
     let Some(text) = raw.text("plot-region") else { return Ok(None) };
     match MapRegion::new(&text) {
         Some(region) => Ok(Some(region)),

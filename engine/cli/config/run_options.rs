@@ -69,7 +69,19 @@ pub(super) const RUN: &[Opt] = &[
         example: "clump17.png",
         commands: &[View],
         help: "Also draw the density around the object, with what is in it (.png or .svg)",
-        doc: "Needs the cells of a catalogue of `inselberg phew --with-cells`.",
+        doc: "With the cells of a catalogue of `inselberg phew --with-cells`, the picture has a map and a radial profile. Without them, \
+              as of groups and voids, it has the circles of the objects around.",
+        ..ROW
+    },
+    Opt {
+        name: "plot",
+        key: "plot",
+        heading: Pictures,
+        kind: OptionKind::Path,
+        example: "recut.png",
+        commands: &[Recut],
+        help: "Also draw the objects of the new cut and their mass function (.png or .svg)",
+        doc: "With the cells of a catalogue of `inselberg phew --with-cells`, the picture has their density.",
         ..ROW
     },
     Opt {

@@ -4,9 +4,8 @@ use super::Command::View;
 use super::ConfigError;
 use super::Heading::Input;
 use super::opt::{Opt, OptionKind, ROW};
-use super::report_options::{MapRegion, OF_MAPS, axes, least_drawn, region, units};
+use super::report_options::{MapChoices, map_choices, map_option};
 use super::values::CheckedValues;
-use crate::report::{LeastDrawn, UnitChoice};
 use inselberg_io::catalogue::merger_tree::TrackName;
 use std::path::PathBuf;
 
@@ -20,7 +19,7 @@ pub(super) const VIEW: &[Opt] = &[
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[View],
-        help: "A catalogue from `inselberg phew`, `recut`, `fof` or `tree`",
+        help: "A catalogue from `inselberg phew`, `recut`, `fof`, `voids` or `tree`",
         ..ROW
     },
     Opt {
@@ -65,6 +64,16 @@ pub(super) const VIEW: &[Opt] = &[
         help: "The group with this identifier",
         ..ROW
     },
+    Opt {
+        name: "void",
+        key: "void",
+        heading: Input,
+        kind: OptionKind::Count,
+        example: "1",
+        commands: &[View],
+        help: "The void with this identifier, and its zones",
+        ..ROW
+    },
 ];
 
 /// A kind of object with its own table.
@@ -76,6 +85,8 @@ pub enum ViewedKind {
     Halo,
     /// A friends-of-friends group.
     Group,
+    /// A void.
+    Void,
     /// A track of a merger tree.
     Track,
     /// All tracks of a merger tree, where no object is chosen.
@@ -93,25 +104,23 @@ pub struct ViewJob {
     pub id: u64,
     /// The picture.
     pub plot: Option<PathBuf>,
-    /// The units, if chosen.
-    pub units: Option<UnitChoice>,
-    /// The lines of sight.
-    pub axes: Vec<usize>,
-    /// The region of the picture; `None`: around the object.
-    pub region: Option<MapRegion>,
-    /// Which circles are drawn.
-    pub least: LeastDrawn,
+    /// Its maps.
+    pub maps: MapChoices,
 }
 
 /// The error of a command without an object.
 pub fn no_object() -> ConfigError {
-    let how = "--clump, --halo, --group or --track with an identifier".to_string();
+    let how = "--clump, --halo, --group, --void or --track with an identifier".to_string();
     ConfigError::Missing { command: "view".into(), what: "an object".into(), how }
 }
 
 pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
-    const KINDS: [(&str, ViewedKind); 3] =
-        [("clump", ViewedKind::Clump), ("halo", ViewedKind::Halo), ("group", ViewedKind::Group)];
+    const KINDS: [(&str, ViewedKind); 4] = [
+        ("clump", ViewedKind::Clump),
+        ("halo", ViewedKind::Halo),
+        ("group", ViewedKind::Group),
+        ("void", ViewedKind::Void),
+    ];
     let input = raw.needed_path("catalogue")?;
     let mut chosen = Vec::new();
     for (name, kind) in KINDS {
@@ -130,24 +139,19 @@ pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
         [] if raw.is_flag("plot") => return Err(no_object()),
         [] => (ViewedKind::Tracks, 0),
         [_, (name, ..), ..] => {
-            return Err(raw.unfit(name, &raw.shown(name), "one of --clump, --halo, --group and --track"));
+            return Err(raw.unfit(
+                name,
+                &raw.shown(name),
+                "one of --clump, --halo, --group, --void and --track",
+            ));
         }
     };
     let plot = raw.plot()?;
-    match OF_MAPS.into_iter().find(|name| raw.is_flag(name)) {
+    match map_option(raw) {
         Some(name) if [ViewedKind::Track, ViewedKind::Tracks].contains(&kind) => {
             Err(raw.unfit(name, &raw.shown(name), "it without --track"))
         }
         Some(name) if plot.is_none() => Err(raw.unfit(name, &raw.shown(name), "--plot as well")),
-        _ => Ok(ViewJob {
-            input,
-            kind,
-            id,
-            plot,
-            units: units(raw),
-            axes: axes(raw),
-            region: region(raw)?,
-            least: least_drawn(raw)?,
-        }),
+        _ => Ok(ViewJob { input, kind, id, plot, maps: map_choices(raw)? }),
     }
 }

@@ -21,7 +21,7 @@ pub struct VoidsJob {
     pub voids: VoidParams,
     /// The catalogue.
     pub output: Option<PathBuf>,
-    /// Pictures.
+    /// Pictures and the report.
     pub shown: ShownResults,
     /// Ranks and threads.
     pub launch: Launch,
@@ -33,7 +33,7 @@ pub(super) fn voids(raw: &CheckedValues<'_>) -> Result<Series<VoidsJob>, ConfigE
         return Err(raw.missing("input"));
     }
     let (output, shown) = (raw.path("output"), shown_results(raw)?);
-    if output.is_none() && shown.plot.is_none() && !raw.switch("diagnostics") {
+    if output.is_none() && !shown.has_maps() && !raw.switch("diagnostics") {
         return Err(raw.missing("output"));
     }
     let mut voids = raw.params::<VoidParams>()?;
@@ -58,7 +58,11 @@ impl SnapshotPaths for VoidsJob {
     }
 
     fn results(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
-        let files = [("output", &mut self.output), ("plot", &mut self.shown.plot)];
+        let files = [
+            ("output", &mut self.output),
+            ("plot", &mut self.shown.plot),
+            ("report", &mut self.shown.report),
+        ];
         files.into_iter().filter_map(|(name, path)| Some((name, path.as_mut()?))).collect()
     }
 }

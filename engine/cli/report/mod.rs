@@ -3,6 +3,7 @@
 //! Nothing here prints, except that a [`Recorder`] with progress draws bars on standard error.
 
 mod clock;
+mod colour_choice;
 #[cfg_attr(not(feature = "plot"), allow(dead_code))]
 pub(crate) mod history;
 mod hosts;
@@ -23,6 +24,7 @@ mod units;
 mod workers;
 
 pub use clock::thread_clock;
+pub use colour_choice::{ColourChoice, ColourScale};
 pub use hosts::RunHost;
 pub use least_drawn::LeastDrawn;
 pub use memory::{node_memory, peak_memory};
@@ -34,5 +36,5 @@ pub use summary::{
     CatalogueTotals, Count, counts_of, group_counts, summary_json, summary_text, table_json, table_text,
 };
 pub use trace::trace;
-pub use units::{DisplayUnit, DisplayUnits, NONE, UnitChoice, four_digits, has_units};
+pub use units::{DisplayUnit, DisplayUnits, NONE, UnitChoice, four_digits, has_units, short_number};
 pub use workers::{NodeLoad, node_loads, workers_json, workers_text};

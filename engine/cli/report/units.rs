@@ -95,6 +95,11 @@ impl DisplayUnits {
         DisplayUnit { name, factor: cgs / in_cgs }
     }
 
+    /// Whether lengths are pixels, and values those of an image.
+    pub fn are_of_image(&self) -> bool {
+        self.named.iter().any(|(dimension, _)| *dimension == Dimension::LENGTH)
+    }
+
     /// The name of mean densities along lines of sight.
     pub fn mean_density(&self) -> &'static str {
         if self.are_physical() && self.expands { "mean proper density" } else { "mean density" }
@@ -125,13 +130,51 @@ impl DisplayUnit {
         self.name.replace(PROPER_LENGTH, LENGTH)
     }
 
+    /// The name as pictures and pages write it: `M☉`, `g cm⁻³`, `km² s⁻²`. Names of images stay as they are,
+    /// except for a velocity.
+    pub fn shown(&self) -> String {
+        let words = self.name.split(' ').map(|word| match word {
+            "Jy/beam" | "/" => word.to_string(),
+            _ => shown_word(word),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     /// A quantity with its unit: `x [pixels]`, or only the quantity.
     pub fn label(&self, quantity: &str) -> String {
-        match self.name.as_str() {
+        match self.shown().as_str() {
             "" => quantity.into(),
             name => format!("{quantity} [{name}]"),
         }
     }
+}
+
+/// A product of units with raised powers. Words that are none stay as they are.
+fn shown_word(word: &str) -> String {
+    let factors: Option<Vec<String>> = word
+        .split('/')
+        .enumerate()
+        .map(|(i, factor)| {
+            let digits = factor.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+            let power = &factor[digits.len()..];
+            let power: i32 = if power.is_empty() { 1 } else { power.parse().ok()? };
+            let name = match digits {
+                "Msun" => "M☉",
+                "Mpc" | "pMpc" | "km" | "g" | "cm" | "s" => digits,
+                _ => return None,
+            };
+            let power = if i == 0 { power } else { -power };
+            Some(if power == 1 { name.to_string() } else { format!("{name}{}", raised(power)) })
+        })
+        .collect();
+    factors.map_or_else(|| word.to_string(), |factors| factors.join(" "))
+}
+
+/// A whole number in raised digits: `⁻²⁸`.
+pub fn raised(number: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digit = |c: char| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]);
+    number.to_string().chars().map(digit).collect()
 }
 
 /// The names of the code units of images: pixels, and the unit of their values. Empty for other inputs, and
@@ -199,6 +242,23 @@ fn physical(dimension: Dimension) -> (String, f64) {
     names.extend((velocities > 0).then(|| format!("{}/{}", power("km", velocities), power("s", velocities))));
     let factors = [(SOLAR_MASS, mass), (MEGAPARSEC, lengths), (KILOMETRE, velocities)];
     (names.join(" "), factors.iter().map(|(unit, power)| unit.powi(*power)).product())
+}
+
+/// A number in at most six digits, as people write it: `0.2`, `80`, `7.5×10⁻²⁸`.
+pub fn short_number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{}", value + 0.0);
+    }
+    let rounded = format!("{value:.5e}");
+    let (digits, exponent) = rounded.split_once('e').expect("it has an exponent");
+    let exponent: i32 = exponent.parse().expect("a whole number");
+    match (-4..7).contains(&exponent) {
+        true => format!("{}", rounded.parse::<f64>().expect("a number")),
+        false => {
+            let digits = digits.trim_end_matches('0').trim_end_matches('.');
+            format!("{digits}×10{}", raised(exponent))
+        }
+    }
 }
 
 /// What people see where there is no number.
@@ -303,6 +363,30 @@ mod tests {
         let flat = [("dimensions".to_string(), Attribute::Int(2))];
         assert_eq!(label(&flat, Dimension::new(-2, 1, 0)), "it");
         assert_eq!(label(&flat, Dimension::MASS), "it [pixels]");
+    }
+
+    #[test]
+    fn short_numbers_have_few_digits() {
+        let all = [80.0, 0.2, 49.999_999_9, 7.478_5e-28, 1.234_567_8e9, 0.0, -3.5].map(short_number);
+        assert_eq!(all, ["80", "0.2", "50", "7.4785×10⁻²⁸", "1.23457×10⁹", "0", "-3.5"]);
+    }
+
+    #[test]
+    fn pictures_write_powers_as_people_do() {
+        let shown = |name: &str| DisplayUnit { name: name.into(), factor: 1.0 }.shown();
+        for (name, text) in [
+            ("g/cm3", "g cm⁻³"),
+            ("Msun", "M☉"),
+            ("Msun pMpc km/s", "M☉ pMpc km s⁻¹"),
+            ("km2/s2", "km² s⁻²"),
+            ("g cm-1 s-2", "g cm⁻¹ s⁻²"),
+            ("Jy/beam km/s", "Jy/beam km s⁻¹"),
+            ("code_length / code_time", "code_length / code_time"),
+            ("pixels", "pixels"),
+            ("", ""),
+        ] {
+            assert_eq!(shown(name), text);
+        }
     }
 
     #[test]

@@ -207,7 +207,7 @@ fn draw(
     let mut svg = String::new();
     let area = SVGBackend::with_string(&mut svg, fine).into_drawing_area();
     {
-        let canvas = Canvas::new(&area, 0.0)?;
+        let canvas = Canvas::new(&area, false)?;
         let paper = Frame { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
         canvas.fill(paper, RGBColor(255, 255, 255))?;
         canvas.text(title, (20.0, 26.0), LABEL, Anchor::Left)?;

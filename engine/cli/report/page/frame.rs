@@ -16,7 +16,7 @@ pub fn page(title: &str, body: &str) -> String {
          <body>\n<main>\n<h1>{title}</h1>\n",
         include_str!("style.css")
     );
-    head + body + "</main>\n<script>\n" + include_str!("sort.js") + "</script>\n</body>\n</html>\n"
+    head + body + "</main>\n<script>\n" + include_str!("tables.js") + "</script>\n</body>\n</html>\n"
 }
 
 /// Notes for readers.

@@ -1,5 +1,6 @@
-//! The objects that a report lists: haloes with their clumps, or groups.
+//! The objects that a report lists: haloes with their clumps, groups, or voids.
 
+use crate::report::plot::objects::{Objects, radii};
 use inselberg_io::catalogue::{Catalogue, Table, Values};
 
 /// A kind of object, and the columns of its table.
@@ -15,7 +16,7 @@ pub struct PageKind {
     pub id: &'static str,
     /// Its position.
     pub position: &'static str,
-    /// Its mass.
+    /// Its mass, or its radius.
     pub mass: &'static str,
     /// Further columns, as far as the table has them.
     pub further: &'static [&'static str],
@@ -29,7 +30,21 @@ const HALOES: PageKind = PageKind {
     id: "id",
     position: "peak_position",
     mass: "mass",
-    further: &["n_cells", "volume", "density_peak", "density_mean", "relevance"],
+    further: &[
+        "n_cells",
+        "volume",
+        "area",
+        "density_peak",
+        "density_mean",
+        "relevance",
+        "n_bound",
+        "bound_mass",
+        "mass_200_crit",
+        "maximum_circular_velocity",
+        "half_mass_radius",
+        "spin_parameter",
+        "spin_peebles",
+    ],
 };
 
 /// Of `inselberg fof`.
@@ -40,13 +55,57 @@ const GROUPS: PageKind = PageKind {
     id: "GroupIDs",
     position: "Centres",
     mass: "Masses",
-    further: &["Sizes", "LinkedSizes", "Radii", "VelocityDispersions"],
+    further: &[
+        "Sizes",
+        "LinkedSizes",
+        "Radii",
+        "VelocityDispersions",
+        "n_bound",
+        "bound_mass",
+        "mass_200_crit",
+        "maximum_circular_velocity",
+        "half_mass_radius",
+        "spin_parameter",
+        "spin_peebles",
+    ],
+};
+
+/// Of `inselberg voids`.
+const VOIDS: PageKind = PageKind {
+    table: "voids",
+    one: "void",
+    many: "voids",
+    id: "id",
+    position: "centre",
+    mass: "radius",
+    further: &["n_zones", "n_particles", "volume", "mass", "density_min", "density_mean", "wall_density"],
 };
 
 impl PageKind {
     /// The objects of a catalogue.
     pub fn of(catalogue: &Catalogue) -> Self {
-        if catalogue.table(GROUPS.table).is_some() { GROUPS } else { HALOES }
+        [GROUPS, VOIDS].into_iter().find(|kind| catalogue.table(kind.table).is_some()).unwrap_or(HALOES)
+    }
+
+    /// The objects of a catalogue, the largest first.
+    pub fn objects(&self, catalogue: &Catalogue) -> Objects {
+        match self.table == VOIDS.table {
+            true => Objects::with_radius(catalogue, self.table, [self.position, self.mass], self.mass),
+            false => Objects::new(catalogue, self.table, self.position, self.mass),
+        }
+    }
+
+    /// The radius of a row; NaN if it is not known.
+    pub fn radius(&self, rows: &Table, row: usize) -> f64 {
+        match self.table == VOIDS.table {
+            true => rows.reals(self.mass).map_or(f64::NAN, |radii| radii[row]),
+            false => radii(rows).map_or(f64::NAN, |radii| radii[row]),
+        }
+    }
+
+    /// The word for the largest ones.
+    pub fn largest(&self) -> &'static str {
+        if self.table == VOIDS.table { "largest" } else { "most massive" }
     }
 }
 

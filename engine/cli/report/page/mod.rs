@@ -7,8 +7,8 @@
 //! | `zooms` | which regions are shown |
 //! | `objects`, `tree` | the largest objects, and their substructure |
 //! | `costs` | stages, load and messages |
-//! | `kinds` | haloes or groups |
-//! | `style.css`, `sort.js` | embedded in the page |
+//! | `kinds` | haloes, groups or voids |
+//! | `style.css`, `tables.js` | embedded in the page |
 //!
 //! Pictures are drawn by `plot`, and lie within the page. Texts of inputs are escaped. The page stays small
 //! however many objects there are: it lists only the largest, and says so.
@@ -22,16 +22,18 @@ mod tree;
 mod zooms;
 
 use super::StageTime;
+use super::colour_choice::ColourChoice;
 use super::html::{escaped, figure};
 use super::least_drawn::LeastDrawn;
 use super::plot::colour::colour_axis;
-use super::plot::layout::MOST_CIRCLES;
-use super::plot::objects::Objects;
-use super::plot::{MapCircle, MapStyle, map_svg, masses_svg};
+use super::plot::kinds::{MOST_CIRCLES, Shown, circles, shown};
+use super::plot::sky_axes::{ShownValues, shown_values};
+use super::plot::{MapStyle, map_svg, masses_svg};
 use super::ranks::RankReport;
 use super::summary::grouped;
 use super::units::DisplayUnits;
 use costs::ShownCosts;
+use inselberg::phew::image::{ImageSky, is_flat};
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
 pub use tracks::{TreeReport, tree_page};
@@ -52,15 +54,17 @@ pub struct ReportData<'a> {
     pub units: DisplayUnits,
     /// Smaller objects get no circle.
     pub least: LeastDrawn,
-    /// The mapped density.
-    pub quantity: String,
+    /// The sky of an image.
+    pub sky: Option<ImageSky>,
+    /// How values become colours in the maps of the box.
+    pub colours: ColourChoice,
     /// The box of the maps.
     pub space: MapBox,
     /// Maps of the box, or of a part of it.
     pub maps: Vec<DensityMap>,
     /// Maps of the largest objects.
     pub zooms: Vec<Zoom>,
-    /// Attributes, and the tables `clumps` and `haloes`, or `Groups`.
+    /// Attributes, and the tables `clumps` and `haloes`, or `Groups`, or `voids`.
     pub catalogue: &'a Catalogue,
     /// The stages.
     pub stages: &'a [StageTime],
@@ -91,57 +95,66 @@ pub fn page(data: &ReportData<'_>) -> Result<String, String> {
     let units = escaped(&data.units.sentence(&data.catalogue.attributes));
     text += &format!("<p id=\"units\">{units}</p>\n");
     text += &frame::counts(&data.counts);
-    let colours = colour_axis(data.maps.iter());
-    let style = MapStyle { space: &data.space, units: &data.units, quantity: &data.quantity, colours };
-    text += &maps(data, style)?;
-    text += &objects::section(data, style)?;
+    text += &maps(data)?;
+    text += &objects::section(data)?;
     let ReportData { stages, things, peak_memory, .. } = *data;
     text += &costs::sections(&ShownCosts { stages, things, ranks: Some(data.ranks), peak_memory });
     text += &frame::attributes(&data.catalogue.attributes);
     Ok(frame::page(&data.title, &text))
 }
 
-/// The lists that are drawn: haloes below clumps, or groups.
-const LISTS: [(&str, &str, [&str; 2], bool); 3] = [
-    ("haloes", "haloes", ["peak_position", "mass"], false),
-    ("clumps", "clumps", ["peak_position", "mass"], true),
-    ("Groups", "groups", ["Centres", "Masses"], false),
-];
-
-fn maps(data: &ReportData<'_>, style: MapStyle<'_>) -> Result<String, String> {
-    let mut text = "<h2 id=\"maps\">Maps and mass functions</h2>\n<div class=\"maps\">\n".to_string();
-    let (mut circles, mut drawn, mut masses) = (Vec::new(), Vec::new(), Vec::new());
-    for (table, name, [position, mass], is_inner) in LISTS {
-        if data.catalogue.table(table).is_none() {
-            continue;
-        }
-        let objects = Objects::new(data.catalogue, table, position, mass);
-        let large = objects.with_circles(data.catalogue.table(table), data.least, MOST_CIRCLES);
-        let n = grouped(large.n_large as i64);
-        drawn.push(match large.n_large > MOST_CIRCLES {
-            true => format!("the {MOST_CIRCLES} most massive of {n} {name}"),
-            false => format!("{n} {name}"),
-        });
-        circles.extend(large.places.into_iter().map(|i| MapCircle {
-            position: objects.positions[i],
-            radius: objects.radii.as_ref().map_or(f64::NAN, |radii| radii[i]),
-            is_inner,
-            label: String::new(),
-        }));
-        masses.push((name, objects.masses));
+impl ReportData<'_> {
+    /// What the values of a map are.
+    fn values(&self, map: &DensityMap) -> ShownValues {
+        let flat = is_flat(&self.catalogue.attributes);
+        shown_values(&self.units, self.sky.as_ref(), &map.view, flat)
     }
+
+    /// A map with circles, in colours of its own as chosen.
+    fn drawn(
+        &self,
+        map: &DensityMap,
+        colours: ColourChoice,
+        circles: &[super::plot::kinds::MapCircle],
+    ) -> Result<String, String> {
+        let values = self.values(map);
+        let colours = colour_axis(std::iter::once(map), colours, values.unit.factor);
+        let (space, units, sky) = (&self.space, &self.units, self.sky.as_ref());
+        map_svg(map, MapStyle { space, units, sky, values: &values, colours }, circles)
+    }
+}
+
+/// Words for the drawn objects of a kind.
+fn drawn_words(list: &Shown) -> String {
+    let (n, name) = (grouped(list.drawn.n_large as i64), list.kind.name);
+    match list.drawn.n_large > MOST_CIRCLES {
+        true => format!("the {MOST_CIRCLES} largest of {n} {name}"),
+        false => format!("{n} {name}"),
+    }
+}
+
+fn maps(data: &ReportData<'_>) -> Result<String, String> {
+    let mut text = "<h2 id=\"maps\">Maps and mass functions</h2>\n<div class=\"maps\">\n".to_string();
+    let lists = shown(data.catalogue, data.least);
+    let circles = circles(&lists);
+    let drawn: Vec<String> = lists.iter().map(drawn_words).collect();
     let least = match data.least.words() {
         words if words.is_empty() => words,
         words => format!(" of {words}"),
     };
+    let singles = match lists.iter().any(Shown::has_singles) {
+        true => "; a dot: a halo of one clump",
+        false => "",
+    };
     for map in &data.maps {
         let axis = ["x", "y", "z"][map.view.along];
-        let caption = format!("{} along {axis}, with {}{least}", data.quantity, drawn.join(" and "));
-        text += &figure(&format!("map-{axis}"), "map", &map_svg(map, style, &circles)?, &caption);
+        let quantity = data.values(map).quantity;
+        let caption = format!("{quantity} along {axis}, with {}{least}{singles}", drawn.join(" and "));
+        let figure_id = format!("map-{axis}");
+        text += &figure(&figure_id, "map", &data.drawn(map, data.colours, &circles)?, &caption);
     }
-    masses.reverse();
-    let lists: Vec<(&str, &[f64])> = masses.iter().map(|(name, masses)| (*name, masses.as_slice())).collect();
     let drawn = masses_svg(&lists, &data.units)?;
-    text += &figure("mass-function", "masses", &drawn, "Cumulative mass functions of all objects");
+    let counted = lists.first().map_or("mass functions", |list| list.kind.counted.functions);
+    text += &figure("mass-function", "masses", &drawn, &format!("Cumulative {counted} of all objects"));
     Ok(text + "</div>\n")
 }

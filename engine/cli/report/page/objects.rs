@@ -3,10 +3,9 @@
 use super::kinds::{PageKind, numbers};
 use super::tree::{ListedClumps, tree};
 use super::{ReportData, Zoom};
+use crate::report::colour_choice::ColourChoice;
 use crate::report::html::{HtmlCell, escaped, figure, table};
-use crate::report::plot::colour::colour_axis;
-use crate::report::plot::objects::{Objects, radii};
-use crate::report::plot::{MapCircle, MapStyle, map_svg};
+use crate::report::plot::kinds::{CircleRadius, MapCircle, mark_of};
 use crate::report::summary::grouped;
 use crate::report::units::four_digits;
 use inselberg_io::catalogue::{Dimension, Table};
@@ -18,9 +17,9 @@ pub const N_ROWS: usize = 100;
 const CIRCLES: (usize, usize) = (60, 8);
 
 /// The section of the largest objects.
-pub fn section(data: &ReportData<'_>, style: MapStyle<'_>) -> Result<String, String> {
+pub fn section(data: &ReportData<'_>) -> Result<String, String> {
     let kind = PageKind::of(data.catalogue);
-    let objects = Objects::new(data.catalogue, kind.table, kind.position, kind.mass);
+    let objects = kind.objects(data.catalogue);
     let mut text = format!("<h2 id=\"objects\">The largest {}</h2>\n", kind.many);
     let Some(rows) = data.catalogue.table(kind.table).filter(|_| !objects.rows.is_empty()) else {
         return Ok(text + &format!("<p>No {} was found.</p>\n", kind.one));
@@ -31,8 +30,9 @@ pub fn section(data: &ReportData<'_>, style: MapStyle<'_>) -> Result<String, Str
         true => writeln!(text, "<p>All {all} {}. Click on a heading to sort.</p>", kind.many),
         false => writeln!(
             text,
-            "<p>The {} most massive of {all} {}; the catalogue has all. Click on a heading to sort.</p>",
+            "<p>The {} {} of {all} {}; the catalogue has all. Click on a heading to sort.</p>",
             listed.len(),
+            kind.largest(),
             kind.many
         ),
     };
@@ -50,8 +50,8 @@ pub fn section(data: &ReportData<'_>, style: MapStyle<'_>) -> Result<String, Str
             escaped(kind.one)
         );
         text += "<div class=\"beside\">\n";
-        let style = MapStyle { colours: colour_axis(std::iter::once(map)), ..style };
-        text += &figure(&map_id, "map", &map_svg(map, style, &circles)?, &caption);
+        let own = ColourChoice { limits: None, ..data.colours };
+        text += &figure(&map_id, "map", &data.drawn(map, own, &circles)?, &caption);
         if let Some(clumps) = &clumps {
             text += &tree(clumps, id as u64, &data.units);
         }
@@ -80,9 +80,19 @@ fn listing(
         let is_count = column.dimension == Dimension::NONE && values.iter().all(|value| value.fract() == 0.0);
         columns.push((values, data.units.unit(column.dimension).factor, is_count));
     }
+    for (name, label) in sky_columns(data) {
+        if let Some(values) = numbers(rows, &name) {
+            header.push(label);
+            columns.push((values, 1.0, false));
+        }
+    }
     header.extend(["x", "y", "z"].map(|axis| with_unit(axis, Dimension::LENGTH)));
     if clumps.is_some() {
         header.push("clumps".into());
+    }
+    let has_satellites = clumps.is_some_and(ListedClumps::are_bound);
+    if has_satellites {
+        header.push("satellites".into());
     }
     let length = data.units.unit(Dimension::LENGTH).factor;
     let cells = |row: &usize| {
@@ -100,11 +110,26 @@ fn listing(
         if let Some(clumps) = clumps {
             let n = clumps.n_of(id as u64);
             cells.push(HtmlCell::number(n as f64, grouped(n as i64)));
+            if has_satellites {
+                let n = clumps.n_satellites(id as u64);
+                cells.push(HtmlCell::number(n as f64, grouped(n as i64)));
+            }
         }
         cells
     };
     let body: Vec<_> = listed.iter().map(cells).collect();
-    table("largest", &format!("The most massive {}", kind.many), &header, &body, true)
+    table("largest", &format!("The {} {}", kind.largest(), kind.many), &header, &body, true)
+}
+
+/// The columns of sky coordinates of an image, each with its name and unit.
+fn sky_columns(data: &ReportData<'_>) -> Vec<(String, String)> {
+    let axes = data.sky.iter().flat_map(|sky| sky.axes());
+    let column = |axis: &inselberg_kernels::sky::WorldAxis| {
+        let name = format!("peak_{}", axis.name);
+        let label = if axis.unit.is_empty() { name.clone() } else { format!("{name} [{}]", axis.unit) };
+        (name, label)
+    };
+    axes.map(column).collect()
 }
 
 /// The object and the clumps in it.
@@ -116,15 +141,27 @@ fn circles(
     least_cells: u64,
 ) -> Vec<MapCircle> {
     let position = rows.vectors(kind.position).expect("objects have positions")[row];
-    let radius = radii(rows).map_or(f64::NAN, |radii| radii[row]);
-    let mut circles = vec![MapCircle { position, radius, is_inner: false, label: String::new() }];
+    let own = match kind.radius(rows, row) {
+        radius if radius.is_finite() => CircleRadius::Length(radius),
+        _ => CircleRadius::Pixels(3.0),
+    };
+    let circle = |position: [f64; 3], radius: CircleRadius, kind: &str, label: String| MapCircle {
+        position,
+        radius,
+        mark: mark_of(kind),
+        label,
+    };
+    let mut circles = vec![circle(position, own, kind.many, String::new())];
     let id = numbers(rows, kind.id).expect("every list has identifiers")[row] as u64;
     let large = clumps.into_iter().flat_map(|clumps| clumps.largest_of(id));
-    let large = large.filter(|clump| clump.n_cells >= least_cells);
-    for (i, clump) in large.take(CIRCLES.0).enumerate() {
+    let large: Vec<_> = large.filter(|clump| clump.n_cells >= least_cells).take(CIRCLES.0).collect();
+    for (i, clump) in large.iter().enumerate() {
         let label = if i < CIRCLES.1 { clump.id.to_string() } else { String::new() };
-        let (position, radius) = (clump.position, clump.radius);
-        circles.push(MapCircle { position, radius, is_inner: true, label });
+        circles.push(circle(clump.position, CircleRadius::Length(clump.radius), "clumps", label));
     }
+    let bound = large.iter().filter_map(|clump| clump.bound);
+    circles.extend(bound.map(|bound| {
+        circle(bound.position, CircleRadius::Length(bound.half_mass_radius), "bound", String::new())
+    }));
     circles
 }

@@ -5,7 +5,7 @@ use crate::report::html::escaped;
 use crate::report::plot::objects::radii;
 use crate::report::summary::grouped;
 use crate::report::units::{DisplayUnits, four_digits};
-use inselberg_io::catalogue::{Catalogue, Dimension};
+use inselberg_io::catalogue::{Catalogue, Dimension, Table};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
@@ -35,6 +35,43 @@ pub struct ListedClump {
     pub position: [f64; 3],
     /// Radius of the sphere of its volume or the circle of its area; NaN if it is not known.
     pub radius: f64,
+    /// Its bound part, if it has one.
+    pub bound: Option<BoundPart>,
+}
+
+/// The bound part of a clump.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BoundPart {
+    /// Mass, in code masses.
+    pub mass: f64,
+    /// The most bound particle.
+    pub position: [f64; 3],
+    /// The radius of half its mass.
+    pub half_mass_radius: f64,
+    /// Whether it belongs to the central clump of its halo.
+    pub is_central: bool,
+}
+
+/// The bound parts of the rows of a table; `None` where there is none.
+fn bound_parts(table: &Table) -> Vec<Option<BoundPart>> {
+    let columns = || {
+        let reals = |name: &str| table.reals(name);
+        let central = table.integers("is_central")?;
+        Some((
+            reals("bound_mass")?,
+            table.vectors("most_bound_position")?,
+            reals("half_mass_radius")?,
+            central,
+        ))
+    };
+    let Some((masses, positions, radii, central)) = columns() else { return vec![None; table.n_rows()] };
+    let part = |row: usize| BoundPart {
+        mass: masses[row],
+        position: positions[row],
+        half_mass_radius: radii[row],
+        is_central: central[row] != 0,
+    };
+    (0..table.n_rows()).map(|row| (masses[row] > 0.0).then(|| part(row))).collect()
 }
 
 impl ListedClumps {
@@ -44,7 +81,7 @@ impl ListedClumps {
         let (ids, parents, haloes) = (table.counts("id")?, table.counts("parent")?, table.counts("halo")?);
         let (masses, positions) = (table.reals("mass")?, table.vectors("peak_position")?);
         let (cells, relevances) = (table.counts("n_cells")?, numbers(table, "relevance")?);
-        let radii = radii(table);
+        let (radii, bound) = (radii(table), bound_parts(table));
         let mut of_halo: HashMap<u64, Vec<ListedClump>> = HashMap::new();
         for row in 0..ids.len() {
             of_halo.entry(haloes[row]).or_default().push(ListedClump {
@@ -55,6 +92,7 @@ impl ListedClumps {
                 relevance: relevances[row],
                 position: positions[row],
                 radius: radii.as_ref().map_or(f64::NAN, |radii| radii[row]),
+                bound: bound[row],
             });
         }
         let order = |a: &ListedClump, b: &ListedClump| b.mass.total_cmp(&a.mass).then(a.id.cmp(&b.id));
@@ -65,6 +103,17 @@ impl ListedClumps {
     /// The number of clumps of a halo.
     pub fn n_of(&self, halo: u64) -> usize {
         self.of_halo.get(&halo).map_or(0, Vec::len)
+    }
+
+    /// Whether any clump has a bound part.
+    pub fn are_bound(&self) -> bool {
+        self.of_halo.values().flatten().any(|clump| clump.bound.is_some())
+    }
+
+    /// The number of bound clumps of a halo beside its central one.
+    pub fn n_satellites(&self, halo: u64) -> usize {
+        let is_satellite = |clump: &&ListedClump| clump.bound.is_some_and(|bound| !bound.is_central);
+        self.largest_of(halo).filter(is_satellite).count()
     }
 
     /// The clumps of a halo, by falling mass.
@@ -127,7 +176,11 @@ fn add(
     units: &DisplayUnits,
 ) {
     let unit = units.unit(Dimension::MASS);
-    let mass = format!("{} {}", four_digits(clump.mass * unit.factor), unit.name);
+    let in_unit = |mass: f64| format!("{} {}", four_digits(mass * unit.factor), unit.shown());
+    let mut mass = in_unit(clump.mass);
+    if let Some(bound) = clump.bound {
+        mass += &format!(" (bound: {})", in_unit(bound.mass));
+    }
     let relevance = match clump.relevance.is_finite() {
         true => format!(", relevance {}", four_digits(clump.relevance)),
         false => String::new(),

@@ -1,7 +1,6 @@
 //! The regions that a report shows.
 
 use super::kinds::PageKind;
-use crate::report::plot::objects::Objects;
 use inselberg::{MapBox, View};
 use inselberg_io::catalogue::Catalogue;
 
@@ -16,7 +15,7 @@ const ZOOMED: (usize, usize) = (48, 320);
 /// The regions of the most massive objects of a catalogue, with their rows.
 pub fn zoom_views(catalogue: &Catalogue, space: &MapBox, finest: f64) -> Vec<(usize, View)> {
     let kind = PageKind::of(catalogue);
-    let objects = Objects::new(catalogue, kind.table, kind.position, kind.mass);
+    let objects = kind.objects(catalogue);
     let largest = objects.rows.iter().zip(&objects.positions).take(N_ZOOMS).enumerate();
     let view = |(i, (row, position)): (usize, (&usize, &[f64; 3]))| {
         let radius = objects.radii.as_ref().map_or(0.0, |radii| radii[i]);
@@ -45,10 +44,16 @@ fn cube(
     finest: f64,
     pixels: (usize, usize),
 ) -> View {
+    // Whole pixels of the finest leaves, as far as they are shown one by one.
+    let is_fine = side / finest <= pixels.1 as f64;
+    let side = if is_fine { (side / finest).ceil() * finest } else { side };
     let sides = space.sides.map(|whole| side.min(whole));
-    let low = std::array::from_fn(|axis| match side >= space.sides[axis] && !space.periodic[axis] {
-        true => space.low[axis],
-        false => centre[axis] - sides[axis] / 2.0,
+    let low = std::array::from_fn(|axis| {
+        let (first, whole) = (space.low[axis], space.sides[axis]);
+        let low = centre[axis] - sides[axis] / 2.0;
+        let low = if is_fine { first + ((low - first) / finest).round() * finest } else { low };
+        // Beyond the walls there is nothing.
+        if space.periodic[axis] { low } else { low.clamp(first, first + whole - sides[axis]) }
     });
     with_pixels(View { low, sides, along, pixels: [1, 1] }, finest, pixels)
 }
@@ -85,7 +90,14 @@ mod tests {
     fn images_have_no_depth() {
         let image = MapBox { low: [0.0; 3], sides: [64.0, 64.0, 1.0], periodic: [false; 3] };
         let view = cube_view(&[30.5, 20.5, 0.5], 10.0, 2, &image, 1.0);
-        assert_eq!((view.low, view.sides), ([25.5, 15.5, 0.0], [10.0, 10.0, 1.0]));
+        assert_eq!((view.low, view.sides), ([26.0, 16.0, 0.0], [10.0, 10.0, 1.0]));
         assert_eq!(view.pixels, [64; 2]);
+    }
+
+    #[test]
+    fn a_cube_at_a_wall_is_moved_into_the_box() {
+        let image = MapBox { low: [0.0; 3], sides: [64.0, 64.0, 1.0], periodic: [false; 3] };
+        let view = cube_view(&[62.0, 1.0, 0.5], 9.5, 2, &image, 1.0);
+        assert_eq!((view.low, view.sides), ([54.0, 0.0, 0.0], [10.0, 10.0, 1.0]));
     }
 }

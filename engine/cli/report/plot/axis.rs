@@ -1,11 +1,29 @@
 //! Scales, ticks and their labels.
 
+use crate::report::units::raised;
+
+/// How values lie along an axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AxisScale {
+    /// Equal steps.
+    Linear,
+    /// Equal ratios, of positive values.
+    Log,
+    /// Equal steps of the root. Values below 0 have the root of their amount, with their sign.
+    Sqrt,
+    /// Equal ratios on both sides of 0, and about equal steps below `knee`.
+    Symmetric {
+        /// Where steps become ratios.
+        knee: f64,
+    },
+}
+
 /// A range of values along an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlotAxis {
     low: f64,
     high: f64,
-    log: bool,
+    scale: AxisScale,
 }
 
 /// A mark on an axis; a minor one has no label.
@@ -17,14 +35,26 @@ pub struct Tick {
     pub label: Option<String>,
 }
 
+/// Labels are at least this far apart, as a part of the axis.
+const APART: f64 = 0.07;
+
 impl PlotAxis {
     /// An axis without values, and so without marks.
-    pub const NONE: Self = Self { low: 0.0, high: 0.0, log: false };
+    pub const NONE: Self = Self { low: 0.0, high: 0.0, scale: AxisScale::Linear };
+
+    /// From `low` to `high`; an empty range, or one that the scale cannot have, is widened.
+    pub fn new(low: f64, high: f64, scale: AxisScale) -> Self {
+        match scale {
+            AxisScale::Log => Self::log(low, high),
+            _ => Self { scale, ..Self::linear(low, high) },
+        }
+    }
 
     /// Equal steps from `low` to `high`; an empty range is widened.
     pub fn linear(low: f64, high: f64) -> Self {
         let sound = low.is_finite() && high.is_finite() && high > low;
-        if sound { Self { low, high, log: false } } else { Self { low: 0.0, high: 1.0, log: false } }
+        let (low, high) = if sound { (low, high) } else { (0.0, 1.0) };
+        Self { low, high, scale: AxisScale::Linear }
     }
 
     /// Equal ratios from `low` to `high`; an empty range is widened.
@@ -32,21 +62,33 @@ impl PlotAxis {
         let sound = low.is_finite() && high.is_finite() && low > 0.0 && high >= low;
         let (low, high) = if sound { (low, high) } else { (0.1, 10.0) };
         let (low, high) = if high > low * 1.000_1 { (low, high) } else { (low / 2.0, high * 2.0) };
-        Self { low, high, log: true }
+        Self { low, high, scale: AxisScale::Log }
     }
 
     /// The same axis, with values in another unit.
     pub fn scaled(self, factor: f64) -> Self {
-        Self { low: self.low * factor, high: self.high * factor, ..self }
+        let scale = match self.scale {
+            AxisScale::Symmetric { knee } => AxisScale::Symmetric { knee: knee * factor },
+            other => other,
+        };
+        Self { low: self.low * factor, high: self.high * factor, scale }
+    }
+
+    /// The values at its ends.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.low, self.high]
+    }
+
+    /// The scale.
+    #[cfg(test)]
+    pub fn scale(&self) -> AxisScale {
+        self.scale
     }
 
     /// The position of `value` along the axis: 0 at its low end, 1 at its high end.
     pub fn place(&self, value: f64) -> f64 {
-        if self.log {
-            (value / self.low).log10() / (self.high / self.low).log10()
-        } else {
-            (value - self.low) / (self.high - self.low)
-        }
+        let [value, low, high] = [value, self.low, self.high].map(|x| self.scale.step(x));
+        (value - low) / (high - low)
     }
 
     /// The marks, in rising order.
@@ -54,22 +96,48 @@ impl PlotAxis {
         if *self == Self::NONE {
             return Vec::new();
         }
-        if self.log { self.log_ticks() } else { self.linear_ticks() }
+        match self.scale {
+            AxisScale::Linear | AxisScale::Sqrt => self.step_ticks(),
+            AxisScale::Log => self.log_ticks(),
+            AxisScale::Symmetric { knee } => self.symmetric_ticks(knee),
+        }
     }
 
-    fn linear_ticks(&self) -> Vec<Tick> {
+    fn step_ticks(&self) -> Vec<Tick> {
         let rough = (self.high - self.low) / 5.0;
         let power = 10f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|s| s * power).into_iter().find(|s| *s >= rough * 0.999);
         let step = step.unwrap_or(rough);
-        let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
         let first = (self.low / step - 1e-6).ceil();
         let last = (self.high / step + 1e-6).floor();
         let n = (last - first).clamp(0.0, 20.0) as u32;
-        (0..=n)
-            .map(|i| (first + f64::from(i)) * step)
-            .map(|v| Tick { place: self.place(v), label: Some(format!("{:.decimals$}", v + 0.0)) })
-            .collect()
+        let largest = self.low.abs().max(self.high.abs());
+        let values = (0..=n).map(|i| (first + f64::from(i)) * step + 0.0);
+        self.thinned(values.map(|value| (value, step_label(value, step, largest))))
+    }
+
+    /// Ticks of these values; labels that would touch are left out, those of greater amounts last.
+    fn thinned(&self, values: impl Iterator<Item = (f64, String)>) -> Vec<Tick> {
+        let mut ticks: Vec<Tick> =
+            values.map(|(value, label)| Tick { place: self.place(value), label: Some(label) }).collect();
+        let mut above = f64::INFINITY;
+        for tick in ticks.iter_mut().rev() {
+            if above - tick.place < APART {
+                tick.label = None;
+            } else {
+                above = tick.place;
+            }
+        }
+        ticks
+    }
+
+    fn symmetric_ticks(&self, knee: f64) -> Vec<Tick> {
+        let largest = self.low.abs().max(self.high.abs());
+        let (first, last) = (knee.log10().ceil() as i32, largest.log10().floor() as i32);
+        let above = (first..=last).map(|exponent| (10f64.powi(exponent), log_label(1, exponent)));
+        let below = above.clone().rev().map(|(value, label)| (-value, format!("−{label}")));
+        let all = below.chain([(0.0, "0".to_string())]).chain(above);
+        self.thinned(all.filter(|(value, _)| (self.low..=self.high).contains(value)))
     }
 
     fn log_ticks(&self) -> Vec<Tick> {
@@ -96,13 +164,45 @@ impl PlotAxis {
     }
 }
 
-/// `0.01`, `1`, `20` near one; `5e-4` elsewhere: the built-in font has no raised minus.
-fn log_label(digit: u8, exponent: i32) -> String {
-    match exponent {
-        0..=3 => format!("{digit}{}", "0".repeat(exponent.unsigned_abs() as usize)),
-        -2..=-1 => format!("0.{}{digit}", "0".repeat(exponent.unsigned_abs() as usize - 1)),
-        _ => format!("{digit}e{exponent}"),
+impl AxisScale {
+    /// Equal differences of these numbers are equal distances on paper.
+    fn step(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Log => value.log10(),
+            Self::Sqrt => value.signum() * value.abs().sqrt(),
+            Self::Symmetric { knee } => (value / knee).asinh(),
+        }
     }
+}
+
+/// A multiple of a step, with the digits that tell it from its neighbours.
+fn step_label(value: f64, step: f64, largest: f64) -> String {
+    if value == 0.0 || (1e-3..1e5).contains(&largest) {
+        let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+        return if value == 0.0 && !(1e-3..1e5).contains(&largest) {
+            "0".into()
+        } else {
+            format!("{value:.decimals$}").replace('-', "−")
+        };
+    }
+    let exponent = largest.log10().floor() as i32;
+    let decimals = (f64::from(exponent) - step.log10().floor()).clamp(0.0, 12.0) as usize;
+    format!("{:.decimals$}{}", value / 10f64.powi(exponent), times_power(exponent)).replace('-', "−")
+}
+
+/// `0.01`, `1`, `20` near one; `5×10⁻⁴` elsewhere.
+fn log_label(digit: u8, exponent: i32) -> String {
+    match (exponent, digit) {
+        (0..=3, _) => format!("{digit}{}", "0".repeat(exponent.unsigned_abs() as usize)),
+        (-2..=-1, _) => format!("0.{}{digit}", "0".repeat(exponent.unsigned_abs() as usize - 1)),
+        (_, 1) => format!("10{}", raised(exponent)),
+        _ => format!("{digit}{}", times_power(exponent)),
+    }
+}
+
+fn times_power(exponent: i32) -> String {
+    format!("×10{}", raised(exponent))
 }
 
 #[cfg(test)]
@@ -116,9 +216,22 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers() {
         assert_eq!(labels(PlotAxis::linear(0.0, 1.0)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(labels(PlotAxis::linear(-3.0, 7.0)), ["-2", "0", "2", "4", "6"]);
-        assert_eq!(labels(PlotAxis::log(1e-5, 1e2)), ["1e-4", "0.01", "1", "100"]);
+        assert_eq!(labels(PlotAxis::linear(-3.0, 7.0)), ["−2", "0", "2", "4", "6"]);
+        assert_eq!(labels(PlotAxis::log(1e-5, 1e2)), ["10⁻⁴", "0.01", "1", "100"]);
         assert_eq!(labels(PlotAxis::log(1.0, 12.0)), ["1", "2", "5", "10"]);
+        assert_eq!(labels(PlotAxis::linear(0.0, 3e-28)), ["0", "1×10⁻²⁸", "2×10⁻²⁸", "3×10⁻²⁸"]);
+        assert_eq!(labels(PlotAxis::log(2e-28, 3e-28)), ["2×10⁻²⁸", "3×10⁻²⁸"]);
+    }
+
+    #[test]
+    fn scales_place_values_by_their_roots_and_ratios() {
+        let root = PlotAxis::new(0.0, 100.0, AxisScale::Sqrt);
+        assert!((root.place(25.0) - 0.5).abs() < 1e-12);
+        assert_eq!(labels(root), ["0", "20", "40", "60", "80", "100"]);
+        let both = PlotAxis::new(-100.0, 100.0, AxisScale::Symmetric { knee: 1.0 });
+        assert!((both.place(0.0) - 0.5).abs() < 1e-12 && both.place(10.0) > 0.7);
+        assert_eq!(labels(both), ["−100", "−10", "−1", "0", "1", "10", "100"]);
+        assert_eq!(both.scaled(1e-3).place(0.01), both.place(10.0));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From density to colour, and the raster of a map.
 
-use super::axis::PlotAxis;
+use super::axis::{AxisScale, PlotAxis};
+use crate::report::colour_choice::{ColourChoice, ColourScale};
 use inselberg::DensityMap;
 
 /// Eleven evenly spaced colours of matplotlib's map inferno, dark to light. Its lightness rises evenly, so it
@@ -19,8 +20,11 @@ const INFERNO: [[u8; 3]; 11] = [
     [252, 255, 164],
 ];
 
-/// The part of the darkest pixels that share the darkest colour.
-const DARK_PART: f64 = 0.01;
+/// The parts of the values below and above which all share the first and the last colour.
+const ENDS: [f64; 2] = [0.01, 0.999];
+/// Half of the values of a symmetric scale lie in its nearly linear middle, which is at least this part of
+/// its end.
+const LEAST_KNEE: f64 = 1e-3;
 
 /// RGB pixels, three bytes each, the top row first.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,17 +45,60 @@ pub fn colour_at(place: f64) -> [u8; 3] {
     [0, 1, 2].map(|c| mix(c).round() as u8)
 }
 
-/// The range of values that the colours span.
-pub fn colour_axis<'a>(maps: impl Iterator<Item = &'a DensityMap>) -> PlotAxis {
+/// The values that the colours span: between quantiles of the maps, so that a few pixels do not darken all
+/// others, or the chosen ones. One map value is `factor` shown ones, which limits are given in. With values
+/// below 0, steps are equal unless another scale is chosen.
+pub fn colour_axis<'a>(
+    maps: impl Iterator<Item = &'a DensityMap>,
+    choice: ColourChoice,
+    factor: f64,
+) -> PlotAxis {
     let values = maps.flat_map(|map| map.values.iter().copied());
-    let mut values: Vec<f32> = values.filter(|v| v.is_finite() && *v > 0.0).collect();
-    if values.is_empty() {
-        return PlotAxis::log(f64::NAN, f64::NAN);
+    let mut values: Vec<f32> = values.filter(|value| value.is_finite()).collect();
+    let has_negative = values.iter().any(|value| *value < 0.0);
+    let scale = match choice.scale {
+        ColourScale::Auto if has_negative => ColourScale::Linear,
+        ColourScale::Auto => ColourScale::Log,
+        chosen => chosen,
+    };
+    if scale == ColourScale::Log {
+        values.retain(|value| *value > 0.0);
     }
-    let dark = ((values.len() - 1) as f64 * DARK_PART) as usize;
-    let low = *values.select_nth_unstable_by(dark, f32::total_cmp).1;
-    let high = values.iter().copied().fold(low, f32::max);
-    PlotAxis::log(low.into(), high.into())
+    let [low, high] = match choice.limits {
+        Some(limits) => limits.map(|limit| limit / factor),
+        None => quantiles(&mut values, scale),
+    };
+    let scale = match scale {
+        ColourScale::Linear | ColourScale::Auto => AxisScale::Linear,
+        ColourScale::Log => AxisScale::Log,
+        ColourScale::Sqrt => AxisScale::Sqrt,
+        ColourScale::Symmetric => AxisScale::Symmetric { knee: knee(&mut values, low.abs().max(high.abs())) },
+    };
+    PlotAxis::new(low, high, scale)
+}
+
+/// The quantiles at [`ENDS`]; a symmetric scale has 0 in its middle.
+fn quantiles(values: &mut [f32], scale: ColourScale) -> [f64; 2] {
+    if values.is_empty() {
+        return [f64::NAN; 2];
+    }
+    let [low, high] = ENDS.map(|part| f64::from(quantile(values, part)));
+    match scale {
+        ColourScale::Symmetric => [-low.abs().max(high.abs()), low.abs().max(high.abs())],
+        _ => [low, high],
+    }
+}
+
+fn quantile(values: &mut [f32], part: f64) -> f32 {
+    let at = ((values.len() - 1) as f64 * part).round() as usize;
+    *values.select_nth_unstable_by(at, f32::total_cmp).1
+}
+
+/// The median amount.
+fn knee(values: &mut [f32], end: f64) -> f64 {
+    values.iter_mut().for_each(|value| *value = value.abs());
+    let median = if values.is_empty() { 0.0 } else { f64::from(quantile(values, 0.5)) };
+    median.max(LEAST_KNEE * end).max(f64::MIN_POSITIVE)
 }
 
 /// The colours of an indexed picture.
@@ -111,4 +158,40 @@ fn mean(map: &DensityMap, columns: std::ops::Range<usize>, rows: std::ops::Range
         row.iter().map(|v| f64::from(*v)).sum::<f64>()
     };
     rows.map(row_sum).sum::<f64>() / n_pixels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inselberg::View;
+
+    fn map(values: Vec<f32>) -> DensityMap {
+        let view = View { low: [0.0; 3], sides: [1.0; 3], along: 2, pixels: [values.len(), 1] };
+        DensityMap { view, values }
+    }
+
+    fn axis(values: Vec<f32>, scale: ColourScale, limits: Option<[f64; 2]>) -> PlotAxis {
+        colour_axis([map(values)].iter(), ColourChoice { scale, limits }, 2.0)
+    }
+
+    #[test]
+    fn a_few_pixels_do_not_set_the_range_of_colours() {
+        let mut values: Vec<f32> = (1..=10_000).map(|i| 1.0 + i as f32 / 10_000.0).collect();
+        values.extend([1e6, 1e-6]);
+        let [low, high] = axis(values, ColourScale::Auto, None).ends();
+        assert!((1.0..1.01).contains(&low) && (1.99..=2.0).contains(&high), "{low} {high}");
+    }
+
+    #[test]
+    fn values_below_0_have_equal_steps_and_chosen_scales_are_kept() {
+        let values: Vec<f32> = (-50..=100).map(|i| i as f32).collect();
+        let auto = axis(values.clone(), ColourScale::Auto, None);
+        assert_eq!((auto.scale(), auto.ends()), (AxisScale::Linear, [-48.0, 100.0]));
+        let log = axis(values.clone(), ColourScale::Log, None);
+        assert!(log.scale() == AxisScale::Log && log.ends()[0] > 0.0);
+        let both = axis(values.clone(), ColourScale::Symmetric, None);
+        assert_eq!(both.ends(), [-100.0, 100.0]);
+        // Limits are in shown units.
+        assert_eq!(axis(values, ColourScale::Sqrt, Some([0.0, 8.0])).ends(), [0.0, 4.0]);
+    }
 }

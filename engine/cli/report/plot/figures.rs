@@ -3,39 +3,22 @@
 use super::Drawing;
 use super::canvas::{Canvas, Drawn, Frame, SCALE};
 use super::colour::indexed;
-use super::frames::{BLUE, LABEL, SKY, VERMILION, WHITE, draw_key, draw_names};
-use super::layout::draw_numbers;
+use super::counts::draw_counts;
+use super::frames::draw_kind_keys;
+use super::kinds::{MapCircle, Shown};
 use super::map_panel::{MapPanel, MapStyle};
 use crate::report::summary::grouped;
 use crate::report::units::DisplayUnits;
 use inselberg::DensityMap;
-use inselberg_io::catalogue::Dimension;
-use plotters::prelude::{DrawingBackend, RGBColor};
+use plotters::prelude::DrawingBackend;
 
 /// Where a map begins, and what is left beside and below it.
-const MAP: (f64, f64) = (100.0, 16.0);
-const BESIDE: f64 = 150.0;
+const MAP: (f64, f64) = (130.0, 16.0);
+const BESIDE: f64 = 190.0;
 const BELOW: f64 = 80.0;
 /// The mass functions, and where their keys are.
-const MASSES: Frame = Frame { left: 100.0, top: 56.0, right: 820.0, bottom: 636.0 };
+const MASSES: Frame = Frame { left: 110.0, top: 56.0, right: 830.0, bottom: 636.0 };
 const KEYS: f64 = 28.0;
-/// Radius of a circle whose size is not known, and the least of any.
-const RADII: (f64, f64) = (3.0, 2.0);
-/// Colours and widths of mass functions, the first one below.
-const LINES: [(RGBColor, u32); 2] = [(BLUE, 4), (VERMILION, 2)];
-
-/// A circle on a map.
-#[derive(Debug, Clone)]
-pub struct MapCircle {
-    /// Its centre in the box.
-    pub position: [f64; 3],
-    /// Its radius, in code lengths; NaN where it is not known.
-    pub radius: f64,
-    /// Whether it is a clump in what other circles show.
-    pub is_inner: bool,
-    /// A text beside it; may be empty.
-    pub label: String,
-}
 
 /// A map with circles as SVG.
 ///
@@ -45,32 +28,17 @@ pub fn map_svg(map: &DensityMap, style: MapStyle<'_>, circles: &[MapCircle]) -> 
     super::draw_svg(&MapFigure { panel: MapPanel::new(map, style, MAP.0, MAP.1), circles })
 }
 
-/// The cumulative mass functions of these lists as SVG. Masses fall, in code units.
+/// The cumulative mass functions of these kinds as SVG.
 ///
 /// # Errors
 /// When they cannot be drawn.
-pub fn masses_svg(lists: &[(&str, &[f64])], units: &DisplayUnits) -> Result<String, String> {
+pub fn masses_svg(lists: &[Shown], units: &DisplayUnits) -> Result<String, String> {
     super::draw_svg(&MassFigure { lists, units })
 }
 
 struct MapFigure<'a> {
     panel: MapPanel<'a>,
     circles: &'a [MapCircle],
-}
-
-impl MapFigure<'_> {
-    fn draw_circle<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, circle: &MapCircle) -> Drawn {
-        let radius = match circle.radius.is_finite() {
-            true => (circle.radius * self.panel.per_length()).max(RADII.1),
-            false => RADII.0,
-        };
-        let style = if circle.is_inner { (WHITE, 1) } else { (SKY, 2) };
-        let centre = self.panel.draw_circle(canvas, &circle.position, radius, style)?;
-        let Some((x, y)) = centre.filter(|_| !circle.label.is_empty()) else { return Ok(()) };
-        let frame = self.panel.frame;
-        let at = ((x + radius * 0.75).min(frame.right - 46.0), (y - radius * 0.75).max(frame.top + 12.0));
-        canvas.outlined_text(&circle.label, at, LABEL)
-    }
 }
 
 impl Drawing for MapFigure<'_> {
@@ -88,7 +56,7 @@ impl Drawing for MapFigure<'_> {
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        self.circles.iter().try_for_each(|circle| self.draw_circle(canvas, circle))?;
+        self.circles.iter().try_for_each(|circle| self.panel.draw_circle(canvas, circle))?;
         self.panel.draw_axes(canvas)?;
         self.panel.draw_scale_bar(canvas)?;
         self.panel.draw_values(canvas)
@@ -107,7 +75,7 @@ fn indexed_image(frame: Frame, size: [usize; 2], pixels: &[u8]) -> Result<String
 }
 
 struct MassFigure<'a> {
-    lists: &'a [(&'a str, &'a [f64])],
+    lists: &'a [Shown],
     units: &'a DisplayUnits,
 }
 
@@ -117,14 +85,10 @@ impl Drawing for MassFigure<'_> {
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let unit = self.units.unit(Dimension::MASS);
-        let lines: Vec<_> = self.lists.iter().zip(LINES).map(|((_, masses), line)| (*masses, line)).collect();
-        draw_numbers(canvas, MASSES, &lines, unit.factor)?;
-        draw_names(canvas, MASSES, &unit.label("mass m"), "number with mass ≥ m", 76.0)?;
-        let keys = self.lists.iter().zip(LINES).enumerate();
-        keys.into_iter().try_for_each(|(i, ((name, masses), (colour, _)))| {
-            let key = format!("{name} ({})", grouped(masses.len() as i64));
-            draw_key(canvas, (MASSES.left + 300.0 * i as f64, KEYS), colour, &key)
-        })
+        let key =
+            |list: &Shown| (list.kind.mark, format!("{} ({})", list.kind.name, grouped(list.n() as i64)));
+        let keys: Vec<_> = self.lists.iter().map(key).collect();
+        draw_kind_keys(canvas, (MASSES.left, KEYS), &keys)?;
+        draw_counts(canvas, MASSES, self.lists, self.units, None)
     }
 }

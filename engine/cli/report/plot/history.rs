@@ -7,6 +7,7 @@ use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
 use super::frames::{draw_axes, draw_grid, draw_names};
 use crate::report::history::{Branch, TrackHistory};
+use crate::report::units::DisplayUnit;
 use inselberg_io::catalogue::merger_tree::TrackName;
 use inselberg_io::staging::{Staged, WriteResult};
 use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
@@ -186,7 +187,8 @@ impl<'a> HistoryPlot<'a> {
             }
         }
         draw_axes(canvas, MASSES, PlotAxis::NONE, self.masses)?;
-        let name = format!("mass [{}]", self.history.unit_names()[0]);
+        let unit = DisplayUnit { name: self.history.unit_names()[0].into(), factor: 1.0 };
+        let name = unit.label("mass");
         draw_names(canvas, MASSES, self.history.when_name(), &name, 84.0)?;
         let mut x = MASSES.left;
         for (ratio, name) in [(MAJOR, "merger 1:3 or more"), (MINOR, "1:10 to 1:3"), (0.0, "less than 1:10")]

@@ -1,11 +1,14 @@
 //! A map with its circles, axes, scale bar and colour bar, at a place of a picture.
 
-use super::axis::PlotAxis;
+use super::axis::{PlotAxis, Tick};
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
 use super::colour::colour_at;
-use super::frames::{DARK, LABEL, SUBTITLE, WHITE, draw_axes, draw_names, tick_length};
+use super::frames::{LABEL, SUBTITLE, WHITE, draw_mark, draw_names, draw_ticks, labels_width, tick_length};
+use super::kinds::MapCircle;
 use super::sight::{Sight, round_length, scale_bar};
+use super::sky_axes::{ShownValues, SkyView};
 use crate::report::units::DisplayUnits;
+use inselberg::phew::image::ImageSky;
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Dimension;
 use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
@@ -16,12 +19,14 @@ pub const MAP_SIDE: f64 = 600.0;
 /// What maps beside each other share.
 #[derive(Debug, Clone, Copy)]
 pub struct MapStyle<'a> {
-    /// The box. Where a map shows a whole periodic axis, a circle over its edge continues on the other side.
+    /// The box. Where an axis is periodic, a circle over its edge continues on the other side.
     pub space: &'a MapBox,
     /// The units.
     pub units: &'a DisplayUnits,
-    /// The mapped density.
-    pub quantity: &'a str,
+    /// The sky of an image.
+    pub sky: Option<&'a ImageSky>,
+    /// What the values of maps are.
+    pub values: &'a ShownValues,
     /// The values that the colours span.
     pub colours: PlotAxis,
 }
@@ -48,55 +53,77 @@ impl<'a> MapPanel<'a> {
         (self.frame.right - self.frame.left) / self.map.view.sides[self.map.view.axes()[0]]
     }
 
-    /// A circle of so many pixels around a place in the box, if the map shows that. Returns its centre.
-    pub fn draw_circle<B: DrawingBackend>(
-        &self,
-        canvas: &Canvas<'_, B>,
-        position: &[f64; 3],
-        radius: f64,
-        style: (RGBColor, u32),
-    ) -> Result<Option<(f64, f64)>, String> {
+    /// Whether there are values, and so colours. A map of objects alone has none.
+    pub fn has_values(&self) -> bool {
+        self.map.values.iter().any(|value| value.is_finite())
+    }
+
+    /// A circle with its label, as far as the map shows it.
+    pub fn draw_circle<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, circle: &MapCircle) -> Drawn {
         let (frame, sight) = (self.frame, Sight { view: &self.map.view, space: self.style.space });
-        let Some([across, up]) = sight.place(position).filter(|_| radius.is_finite()) else {
-            return Ok(None);
-        };
-        let x = frame.left + across * (frame.right - frame.left);
-        let y = frame.bottom - up * (frame.bottom - frame.top);
-        images(sight.repeats(), frame, (x, y), radius)
-            .try_for_each(|centre| canvas.circle(centre, radius, style, frame))?;
-        Ok(Some((x, y)))
+        let Some([across, up]) = sight.place(&circle.position) else { return Ok(()) };
+        let radius = circle.radius.pixels(self.per_length()) + circle.mark.wider;
+        let (width, height) = (frame.right - frame.left, frame.bottom - frame.top);
+        let centre = (frame.left + across * width, frame.bottom - up * height);
+        let [along_x, along_y] = sight.periods();
+        let periods = [along_x.map(|part| part * width), along_y.map(|part| part * height)];
+        for (x, y) in images(periods, frame, centre, radius) {
+            draw_mark(canvas, (x, y), radius, circle.mark, frame)?;
+            if !circle.label.is_empty() && frame.contains(x, y) {
+                let edge = (x + radius * 0.75, y - radius * 0.75);
+                let at = (edge.0.min(frame.right - 46.0), edge.1.max(frame.top + 12.0));
+                canvas.outlined_text(&circle.label, at, LABEL)?;
+            }
+        }
+        Ok(())
     }
 
-    /// The frame, with lengths along it and their names.
+    /// The frame, with sky coordinates or lengths along it and their names.
     pub fn draw_axes<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let unit = self.style.units.unit(Dimension::LENGTH);
-        let view = &self.map.view;
-        let axis = |axis: usize| {
-            PlotAxis::linear(view.low[axis], view.low[axis] + view.sides[axis]).scaled(unit.factor)
-        };
-        let [across, up] = view.axes();
-        draw_axes(canvas, self.frame, axis(across), axis(up))?;
-        let name = |axis: usize| unit.label(["x", "y", "z"][axis]);
-        draw_names(canvas, self.frame, &name(across), &name(up), 70.0)
+        let [(x_name, x), (y_name, y)] = [0, 1].map(|edge| self.edge(edge));
+        draw_ticks(canvas, self.frame, &x, &y)?;
+        draw_names(canvas, self.frame, &x_name, &y_name, labels_width(canvas, &y) + 32.0)
     }
 
-    /// A round length in the lower left corner.
+    /// Name and marks of an edge.
+    fn edge(&self, edge: usize) -> (String, Vec<Tick>) {
+        let view = &self.map.view;
+        if let Some(of_sky) = self.style.sky.and_then(|sky| SkyView::new(sky, view).edge(edge)) {
+            return (of_sky.name, of_sky.ticks);
+        }
+        let (unit, axis) = (self.style.units.unit(Dimension::LENGTH), view.axes()[edge]);
+        let lengths = PlotAxis::linear(view.low[axis], view.low[axis] + view.sides[axis]);
+        (unit.label(["x", "y", "z"][axis]), lengths.scaled(unit.factor).ticks())
+    }
+
+    /// A round length, or angle, in the lower left corner.
     pub fn draw_scale_bar<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let unit = self.style.units.unit(Dimension::LENGTH);
         let frame = self.frame;
-        let width = self.map.view.sides[self.map.view.axes()[0]] * unit.factor;
+        let (width, unit) = self.width();
         if !(width > 0.0 && width.is_finite()) {
             return Ok(());
         }
         let length = scale_bar(width);
         let pixels = length / width * (frame.right - frame.left);
-        let (left, bottom) = (frame.left + 12.0, frame.bottom - 12.0);
-        canvas
-            .fill(Frame { left, top: bottom - 42.0, right: left + pixels.max(60.0) + 24.0, bottom }, DARK)?;
-        let (from, y) = (left + 12.0, bottom - 10.0);
+        let (from, y) = (frame.left + 24.0, frame.bottom - 24.0);
+        canvas.line(&[(from - 1.0, y), (from + pixels + 1.0, y)], BLACK, 5)?;
         canvas.line(&[(from, y), (from + pixels, y)], WHITE, 3)?;
-        let name = format!("{} {}", round_length(length), unit.name);
-        canvas.coloured_text(&name, (from, bottom - 28.0), SUBTITLE + 2.0, Anchor::Left, WHITE)
+        let name = format!("{}{unit}", round_length(length));
+        canvas.outlined_text(&name, (from, y - 18.0), SUBTITLE + 2.0)
+    }
+
+    /// The width of the map, and the unit behind a number of it.
+    fn width(&self) -> (f64, String) {
+        let view = &self.map.view;
+        match self.style.sky.and_then(|sky| SkyView::new(sky, view).degrees()) {
+            Some(degrees) if degrees > 2.0 => (degrees, "°".into()),
+            Some(degrees) if degrees > 2.0 / 60.0 => (degrees * 60.0, "′".into()),
+            Some(degrees) => (degrees * 3600.0, "″".into()),
+            None => {
+                let unit = self.style.units.unit(Dimension::LENGTH);
+                (view.sides[view.axes()[0]] * unit.factor, format!(" {}", unit.shown()))
+            }
+        }
     }
 
     /// The place of the colour bar, to the right of the map.
@@ -118,29 +145,35 @@ impl<'a> MapPanel<'a> {
 
     /// The frame of the bar, and the values of its colours.
     pub fn draw_values<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let (bar, unit) = (self.colour_bar(), self.style.units.unit(Dimension::DENSITY));
+        let (bar, values) = (self.colour_bar(), self.style.values);
         canvas.frame(bar, BLACK)?;
-        for tick in self.style.colours.scaled(unit.factor).ticks() {
+        let ticks = self.style.colours.scaled(values.unit.factor).ticks();
+        for tick in &ticks {
             let y = bar.bottom - tick.place * (bar.bottom - bar.top);
-            canvas.line(&[(bar.right, y), (bar.right + tick_length(&tick), y)], BLACK, 1)?;
-            if let Some(label) = tick.label {
-                canvas.text(&label, (bar.right + 10.0, y), LABEL, Anchor::Left)?;
+            canvas.line(&[(bar.right, y), (bar.right + tick_length(tick), y)], BLACK, 1)?;
+            if let Some(label) = &tick.label {
+                canvas.text(label, (bar.right + 10.0, y), LABEL, Anchor::Left)?;
             }
         }
-        let name = unit.label(self.style.quantity);
-        canvas.text(&name, (bar.right + 88.0, (bar.top + bar.bottom) / 2.0), LABEL, Anchor::Upward)
+        let name = values.unit.label(&values.quantity);
+        let right = bar.right + 28.0 + labels_width(canvas, &ticks);
+        canvas.text(&name, (right, (bar.top + bar.bottom) / 2.0), LABEL, Anchor::Upward)
     }
 }
 
-/// Centres of a circle on a map and of its periodic images that reach into it.
-fn images(repeats: [bool; 2], f: Frame, centre: (f64, f64), radius: f64) -> impl Iterator<Item = (f64, f64)> {
-    let shifts = move |repeats: bool, at: f64, low: f64, high: f64| {
-        let side = high - low;
-        [(0.0, true), (side, at - radius < low), (-side, at + radius > high)]
-            .into_iter()
-            .filter_map(move |(shift, needed)| (needed && (repeats || shift == 0.0)).then_some(shift))
+/// Centres of a circle on a map and of its periodic images, as far as they reach into it.
+fn images(
+    periods: [Option<f64>; 2],
+    f: Frame,
+    centre: (f64, f64),
+    radius: f64,
+) -> impl Iterator<Item = (f64, f64)> {
+    let along = move |period: Option<f64>, at: f64, low: f64, high: f64| {
+        let shifts = period.map_or([0.0; 3], |period| [0.0, period, -period]);
+        let n_shifts = if period.is_some() { 3 } else { 1 };
+        let reaches = move |at: &f64| at + radius > low && at - radius < high;
+        shifts.into_iter().take(n_shifts).map(move |shift| at + shift).filter(reaches)
     };
-    shifts(repeats[0], centre.0, f.left, f.right).flat_map(move |dx| {
-        shifts(repeats[1], centre.1, f.top, f.bottom).map(move |dy| (centre.0 + dx, centre.1 + dy))
-    })
+    along(periods[0], centre.0, f.left, f.right)
+        .flat_map(move |x| along(periods[1], centre.1, f.top, f.bottom).map(move |y| (x, y)))
 }

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `layout` | the whole picture, panel by panel |
 //! | `map_panel` | one of its maps |
+//! | `counts`, `profile` | beside them: cumulative numbers, or the profile of one object |
 //! | `figures` | a map, and mass functions, for pages |
-//! | `objects` | peaks and masses of the clumps and haloes |
+//! | `kinds` | the kinds of objects, with one colour each, and their circles |
+//! | `objects` | places, masses and sizes of objects |
 //! | `frames` | axes, grids, names and keys around a frame |
 //! | `axis` | scales, ticks and their labels |
 //! | `distribution` | another picture: volume and mass above each density |
@@ -13,42 +15,52 @@
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
 //! | `colour` | from density to colour, and the raster of the map |
 //! | `sight` | the place on a map of a position in the box, and scale bars |
+//! | `sky_axes` | sky coordinates and velocities along the edges of maps of images |
 //!
 //! Fonts are built in.
 
 pub(crate) mod axis;
 pub(crate) mod canvas;
 pub(crate) mod colour;
+mod counts;
 mod distribution;
 mod figures;
 mod frames;
 mod history;
-pub(crate) mod layout;
+pub(crate) mod kinds;
+mod layout;
 mod map_panel;
 pub(crate) mod objects;
-pub(crate) mod sight;
+mod profile;
+mod sight;
+pub(crate) mod sky_axes;
 
+use super::colour_choice::ColourChoice;
 use super::least_drawn::LeastDrawn;
 use super::units::DisplayUnits;
 use canvas::{Canvas, Drawn, SCALE};
 use colour::Raster;
 pub use distribution::stage_distribution;
-pub(crate) use figures::{MapCircle, map_svg, masses_svg};
+pub(crate) use figures::{map_svg, masses_svg};
 pub(crate) use frames::{draw_axes, draw_grid, draw_names};
 pub use history::{history_svg, stage_history};
+use inselberg::phew::image::ImageSky;
 use inselberg::{DensityMap, MapBox};
 use inselberg_io::catalogue::Catalogue;
 use inselberg_io::staging::mark::MARK;
 use inselberg_io::staging::{Staged, WriteError, WriteResult, check_writable, stage_file};
+use kinds::MapCircle;
 use layout::PictureLayout;
 pub(crate) use map_panel::MapStyle;
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
+pub use profile::RadialProfile;
+pub use sky_axes::ShownValues;
 use std::path::Path;
 
 /// Width of a picture of one map in pixels.
-pub const WIDTH: u32 = 1600;
+pub const WIDTH: u32 = 1620;
 /// Height of the picture in pixels.
-pub const HEIGHT: u32 = 800;
+pub const HEIGHT: u32 = 826;
 
 /// The content of a picture.
 #[derive(Debug, Clone)]
@@ -57,20 +69,40 @@ pub struct PictureData<'a> {
     pub title: String,
     /// A smaller line below it, cut to the width of the picture; may be empty.
     pub subtitle: String,
-    /// The maps, side by side. Values that are not positive and finite are left dark.
+    /// The maps, side by side. One without values is dark, for circles alone.
     pub maps: Vec<DensityMap>,
-    /// Their box. If a map shows a whole periodic axis, a circle over its edge continues on the other side.
+    /// Their box. Where an axis is periodic, a circle over its edge continues on the other side.
     pub space: MapBox,
-    /// The mapped quantity, a density: `mean density`.
-    pub quantity: String,
-    /// The units of positions, masses and the mapped quantity.
+    /// The sky of an image.
+    pub sky: Option<ImageSky>,
+    /// What the values of the maps are.
+    pub values: ShownValues,
+    /// How values become colours.
+    pub colours: ColourChoice,
+    /// The units of positions and masses.
     pub units: DisplayUnits,
+    /// Further circles, with their labels.
+    pub labelled: Vec<MapCircle>,
+    /// What is beside the maps.
+    pub beside: Beside,
     /// Smaller objects get no circle.
     pub least: LeastDrawn,
     /// Gives the centres and masses of the table `Groups` if there is one, or centres and radii of `voids`,
     /// else the peaks (`peak_position`, `mass`) of the tables `clumps` and `haloes`, either of which may be
     /// absent or empty.
     pub catalogue: &'a Catalogue,
+}
+
+/// What is beside the maps.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Beside {
+    /// The cumulative numbers of objects.
+    Counts {
+        /// A mass, or a radius of voids, that is marked.
+        marked: Option<f64>,
+    },
+    /// The profile of one object.
+    Profile(RadialProfile),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -172,9 +204,6 @@ fn format_of(path: &Path) -> WriteResult<PictureFormat> {
     }
 }
 
-/// The share of their size by which the bitmap backend sets texts too high.
-const BITMAP_TEXT_DROP: f64 = 0.14;
-
 fn draw_png(drawing: &impl Drawing) -> Result<Vec<u8>, String> {
     let (width, height) = drawing.size();
     // Everything is drawn finely, then averaged.
@@ -184,7 +213,7 @@ fn draw_png(drawing: &impl Drawing) -> Result<Vec<u8>, String> {
         raster.copy_into(&mut fine, size.0, corner);
     }
     let area = BitMapBackend::with_buffer(&mut fine, size).into_drawing_area();
-    drawing.draw(&Canvas::new(&area, BITMAP_TEXT_DROP)?)?;
+    drawing.draw(&Canvas::new(&area, true)?)?;
     area.present().map_err(|e| e.to_string())?;
     drop(area);
     encode_png(width, height, &averaged(&fine, width, height))
@@ -205,7 +234,7 @@ fn draw_svg(drawing: &impl Drawing) -> Result<String, String> {
     let fine = (width * SCALE, height * SCALE);
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, fine).into_drawing_area();
-    drawing.draw(&Canvas::new(&area, 0.0)?)?;
+    drawing.draw(&Canvas::new(&area, false)?)?;
     area.present().map_err(|e| e.to_string())?;
     drop(area);
     // The maps lie under everything that is drawn: they follow the opening tag.

@@ -13,8 +13,8 @@ pub struct Sight<'a> {
 }
 
 impl Sight<'_> {
-    /// The place of a position, as parts of the width and the height of the map; `None` outside of the
-    /// region.
+    /// The place of a position, as parts of the width and the height of the map, which may be beyond its
+    /// edges; `None` in front of the region or behind it.
     pub fn place(&self, position: &[f64; 3]) -> Option<[f64; 2]> {
         let part = |axis: usize| {
             let beyond = position[axis] - self.view.low[axis];
@@ -22,15 +22,13 @@ impl Sight<'_> {
                 if self.space.periodic[axis] { fold(beyond, self.space.sides[axis]) } else { beyond };
             beyond / self.view.sides[axis]
         };
-        let parts = [part(0), part(1), part(2)];
-        let is_inside = parts.iter().all(|part| (0.0..=1.0).contains(part));
-        is_inside.then(|| self.view.axes().map(|axis| parts[axis]))
+        (0.0..=1.0).contains(&part(self.view.along)).then(|| self.view.axes().map(part))
     }
 
-    /// Whether the map repeats along its width and its height.
-    pub fn repeats(&self) -> [bool; 2] {
+    /// After which parts of its width and its height the box repeats.
+    pub fn periods(&self) -> [Option<f64>; 2] {
         let Self { view, space } = self;
-        view.axes().map(|axis| space.periodic[axis] && view.sides[axis] >= space.sides[axis] * (1.0 - 1e-9))
+        view.axes().map(|axis| space.periodic[axis].then(|| space.sides[axis] / view.sides[axis]))
     }
 }
 
@@ -44,7 +42,9 @@ pub fn scale_bar(width: f64) -> f64 {
 
 /// A round length as people write it.
 pub fn round_length(length: f64) -> String {
-    if (1e-4..1e6).contains(&length) { format!("{length}") } else { format!("{length:e}") }
+    // Without the last digits of rounding.
+    let round = format!("{length:.0e}").parse().unwrap_or(length);
+    if (1e-4..1e6).contains(&round) { format!("{round}") } else { format!("{round:e}") }
 }
 
 #[cfg(test)]
@@ -57,8 +57,9 @@ mod tests {
         let view = View { low: [9.0, 0.0, 0.0], sides: [2.0, 10.0, 4.0], along: 2, pixels: [4, 4] };
         let sight = Sight { view: &view, space: &space };
         assert_eq!(sight.place(&[0.5, 5.0, 1.0]), Some([0.75, 0.5]));
+        assert_eq!(sight.place(&[4.0, 5.0, 1.0]), Some([2.5, 0.5]), "beyond the edge");
         assert_eq!(sight.place(&[0.5, 5.0, 5.0]), None, "in front of the region");
-        assert_eq!(sight.repeats(), [false, true]);
+        assert_eq!(sight.periods(), [Some(5.0), Some(1.0)]);
     }
 
     #[test]
@@ -66,5 +67,6 @@ mod tests {
         for (width, length) in [(1.0, 0.2), (100.0, 20.0), (0.07, 0.02), (17.0, 5.0), (34.0, 10.0)] {
             assert!((scale_bar(width) / length - 1.0).abs() < 1e-12, "{width}");
         }
+        assert_eq!((round_length(0.1 + 0.2), round_length(2e7)), ("0.3".into(), "2e7".into()));
     }
 }

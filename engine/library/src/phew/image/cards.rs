@@ -2,7 +2,7 @@
 
 use super::frame::SkyFrame;
 use inselberg_io::catalogue::Attribute;
-use inselberg_kernels::sky::{AxisCards, PixelMatrix, SkyCards, SkyError, SkyGrid};
+use inselberg_kernels::sky::{AxisCards, PixelMatrix, SkyCards, SkyError, SkyGrid, WorldAxis};
 
 /// The beginning of their names.
 pub(super) const BEGINNING: &str = "fits_";
@@ -41,8 +41,8 @@ impl ImageSky {
         Some(sky.map(|grid| Self { grid, frames: cards.frames(), axes, origin, side }))
     }
 
-    /// The sky coordinates of a position in the box.
-    pub(super) fn world(&self, position: [f64; 3], to: &mut Vec<f64>) {
+    /// The sky coordinates of a position in the box, one per axis of [`Self::axes`].
+    pub fn world(&self, position: [f64; 3], to: &mut Vec<f64>) {
         // Axes of length 1 are at their only pixel.
         let mut pixel = [1.0; MOST_AXES];
         for (a, axis) in self.axes.iter().enumerate() {
@@ -76,6 +76,11 @@ impl ImageSky {
             _ => return None,
         };
         Some((frame, names))
+    }
+
+    /// The sky coordinates.
+    pub fn axes(&self) -> &[WorldAxis] {
+        self.grid.axes()
     }
 
     /// The units of the coordinates that have some, as columns of catalogues find them: `ra [deg], velocity
