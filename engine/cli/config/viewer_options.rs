@@ -1,6 +1,6 @@
 //! Options of files for other programs, and their checks.
 
-use super::Command::{Convert, Fof, Phew};
+use super::Command::{Convert, Fof, Phew, Voids};
 use super::ConfigError;
 use super::Heading::{Results, Viewers};
 use super::opt::{Opt, OptionKind, ROW};
@@ -32,7 +32,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Convert],
-        help: "A catalogue from `inselberg phew`, `recut`, `fof` or `tree`",
+        help: "A catalogue from `inselberg phew`, `recut`, `fof`, `voids` or `tree`",
         ..ROW
     },
     Opt {
@@ -97,8 +97,8 @@ pub(super) const VIEWERS: &[Opt] = &[
         heading: Viewers,
         kind: OptionKind::Path,
         example: "yt",
-        commands: &[Phew, Fof],
-        help: "Also write a halo catalogue that yt opens into this folder: clumps.0.h5 or groups.0.h5",
+        commands: &[Phew, Fof, Voids],
+        help: "Also write a catalogue that yt opens into this folder: clumps.0.h5, groups.0.h5 or voids.0.h5",
         doc: "It has members if bound members or all particles are listed too. Needs units. The folder must \
               not contain other files of yt with such a name.",
         ..ROW
@@ -120,8 +120,8 @@ pub(super) const VIEWERS: &[Opt] = &[
         heading: Viewers,
         kind: OptionKind::Path,
         example: "vtk",
-        commands: &[Fof],
-        help: "Also write a file for ParaView into this folder: groups.vtkhdf",
+        commands: &[Fof, Voids],
+        help: "Also write a file for ParaView into this folder: groups.vtkhdf or voids.vtkhdf",
         ..ROW
     },
     Opt {

@@ -21,6 +21,10 @@ pub struct VoidsJob {
     pub voids: VoidParams,
     /// The catalogue.
     pub output: Option<PathBuf>,
+    /// The folder for yt.
+    pub yt: Option<PathBuf>,
+    /// The folder for VTK.
+    pub vtk: Option<PathBuf>,
     /// Pictures and the report.
     pub shown: ShownResults,
     /// Ranks and threads.
@@ -33,7 +37,8 @@ pub(super) fn voids(raw: &CheckedValues<'_>) -> Result<Series<VoidsJob>, ConfigE
         return Err(raw.missing("input"));
     }
     let (output, shown) = (raw.path("output"), shown_results(raw)?);
-    if output.is_none() && !shown.has_maps() && !raw.switch("diagnostics") {
+    let has_folder = raw.path("yt").is_some() || raw.path("vtk").is_some();
+    if output.is_none() && !has_folder && !shown.has_maps() && !raw.switch("diagnostics") {
         return Err(raw.missing("output"));
     }
     let mut voids = raw.params::<VoidParams>()?;
@@ -45,6 +50,8 @@ pub(super) fn voids(raw: &CheckedValues<'_>) -> Result<Series<VoidsJob>, ConfigE
         graph: raw.filled(ParticleGraphParams::for_voids())?,
         voids,
         output,
+        yt: raw.path("yt"),
+        vtk: raw.path("vtk"),
         shown,
         launch: launch(raw)?,
     };
@@ -60,6 +67,8 @@ impl SnapshotPaths for VoidsJob {
     fn results(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
         let files = [
             ("output", &mut self.output),
+            ("yt", &mut self.yt),
+            ("vtk", &mut self.vtk),
             ("plot", &mut self.shown.plot),
             ("report", &mut self.shown.report),
         ];

@@ -1,20 +1,27 @@
-//! Clumps or groups as viewers see them: points with a mass and a radius, and their members.
+//! Clumps, groups or voids as viewers see them: points with a mass and a radius, and their members.
 
 use super::{Catalogue, Table, Values, WriteError, WriteResult};
 use std::collections::HashMap;
 use std::f64::consts::PI;
 use std::path::Path;
 
-/// The clumps or groups of a catalogue, one row each, in code units.
+/// The kinds: a table, the name of the kind, and its columns of identifiers, places, masses and velocities.
+const KINDS: [(&str, [&str; 5]); 3] = [
+    ("clumps", ["clumps", "id", "peak_position_refined", "mass", "bulk_velocity"]),
+    ("Groups", ["groups", "GroupIDs", "Centres", "Masses", "Velocities"]),
+    ("voids", ["voids", "id", "centre", "mass", "bulk_velocity"]),
+];
+
+/// The clumps, groups or voids of a catalogue, one row each, in code units.
 #[derive(Debug)]
 pub struct Objects<'a> {
-    /// Their kind, as in names of files: `clumps` or `groups`.
+    /// Their kind, as in names of files: `clumps`, `groups` or `voids`.
     pub name: &'static str,
     /// Their table.
     pub table: &'a Table,
     /// Identifiers.
     pub id: Vec<i64>,
-    /// Peaks of clumps, centres of mass of groups.
+    /// Peaks of clumps, centres of mass of groups, centres of volume of voids.
     pub position: &'a [[f64; 3]],
     /// Masses.
     pub mass: &'a [f64],
@@ -39,23 +46,19 @@ impl<'a> Objects<'a> {
     /// Of a catalogue; `path` is for the message.
     ///
     /// # Errors
-    /// The catalogue has neither clumps nor groups, or lacks a column of theirs.
+    /// The catalogue has neither clumps nor groups nor voids, or lacks a column of theirs.
     pub fn new(path: &Path, catalogue: &'a Catalogue) -> WriteResult<Self> {
-        let is_clumps = catalogue.table("clumps").is_some();
-        let [name, id, position, mass, velocity] = match is_clumps {
-            true => ["clumps", "id", "peak_position_refined", "mass", "bulk_velocity"],
-            false => ["groups", "GroupIDs", "Centres", "Masses", "Velocities"],
-        };
-        let table = catalogue.table(if is_clumps { "clumps" } else { "Groups" }).ok_or_else(|| {
-            let expected = "a catalogue of `inselberg phew` or `inselberg fof`";
-            WriteError::content(path, "catalogue", "neither clumps nor groups", expected)
+        let found = KINDS.iter().find_map(|(table, kind)| Some((catalogue.table(table)?, kind)));
+        let (table, [name, id, position, mass, velocity]) = found.ok_or_else(|| {
+            let expected = "a catalogue of `inselberg phew`, `fof` or `voids`";
+            WriteError::content(path, "catalogue", "neither clumps nor groups nor voids", expected)
         })?;
         let absent = |column: &str| {
             let place = format!("{}/{column}", table.name);
             WriteError::content(path, place, "no such column of this type", "a catalogue of `inselberg`")
         };
         Ok(Self {
-            name,
+            name: *name,
             table,
             id: table.integers(id).ok_or_else(|| absent(id))?,
             position: table.vectors(position).ok_or_else(|| absent(position))?,
@@ -65,9 +68,12 @@ impl<'a> Objects<'a> {
     }
 
     /// A radius for each, and its description. For a clump, it is that of the sphere with its volume. For a
-    /// group, it is that with 200 times the critical density, or else the distance of the farthest member. 0
-    /// if it is not known.
+    /// group, it is that with 200 times the critical density, or else the distance of the farthest member. A
+    /// void states its own. 0 if it is not known.
     pub fn radius(&self) -> (Vec<f64>, &'static str) {
+        if self.name == "voids" {
+            return (self.or_zeros(self.table.reals("radius").unwrap_or(&[]).to_vec()), "radius");
+        }
         if self.name == "clumps" {
             let of_volume = |volume: &f64| (0.75 * volume / PI).cbrt();
             let volumes = self.table.reals("volume").unwrap_or(&[]);

@@ -60,7 +60,7 @@ pub fn check_viewer(folder: &Path) -> WriteResult<()> {
     }
 }
 
-/// The name of the file for yt of `objects`, which are `clumps` or `groups`.
+/// The name of the file for yt of `objects`, which are `clumps`, `groups` or `voids`.
 pub fn yt_name(objects: &str) -> String {
     format!("{objects}.0.h5")
 }
