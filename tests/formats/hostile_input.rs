@@ -129,7 +129,7 @@ fn no_output_at_all() {
     let line = line_of(folder.path(), folder.path());
     assert!(line.contains("not an output of a known format; expected RAMSES"), "{line}");
     let line = line_of(&folder.path().join("output_00009"), folder.path());
-    assert!(line.starts_with("output_00009: there is no such file or folder; expected RAMSES"), "{line}");
+    assert!(line.starts_with("output_00009: there is no such file or folder; expected a snapshot"), "{line}");
     let path = Whole::tiny([1; 3]).write(folder.path(), 1, true, &Dialect::default());
     fs::copy(path.join(INFO), path.join("info_00008.txt")).expect("copying");
     assert!(walk(&path).is_ok(), "the folder's own name decides");

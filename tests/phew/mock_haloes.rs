@@ -471,26 +471,3 @@ fn sub_within(host: &Placed, sub: &Placed, distance: f64) -> f64 {
     }
     sub.halo.enclosed(low) / sub.halo.mass
 }
-
-/// The snapshot of the picture in docs/haloes.md: `INSELBERG_MOCK=FOLDER` says where it goes, and stays.
-#[cfg(feature = "hdf5")]
-#[test]
-#[ignore = "writes a snapshot"]
-fn the_mock_of_the_picture() {
-    use crate::common::gadget::{Kind, Style, edit, write};
-    let own = tempfile::tempdir().expect("a folder");
-    let folder = std::env::var("INSELBERG_MOCK").map_or(own.path().into(), PathBuf::from);
-    let mut mock = Mock::new(5);
-    for (n, distance) in [(10_000, 0.5), (5000, 0.75), (3000, 0.35), (2000, 0.6), (1000, 0.9), (1000, 0.45)] {
-        mock.put_in(0, subhalo_of(n), distance);
-    }
-    mock.put_in(1, subhalo_of(1000), 0.5);
-    let n = mock.position.len();
-    let (position, velocity) = (mock.position, mock.velocity);
-    let (mass, density) = (vec![PARTICLE; n], vec![0.0; n]);
-    let kind = Kind { position, velocity, mass, id: (1..=n as u64).collect(), density };
-    let paths = write(&folder, &[(1, &kind)], &Style::default());
-    edit(&paths[0], |file| file.group("Header")?.attr("BoxSize")?.write_scalar(&SIDE));
-    let found = inselberg_io::particles::open_particles(&paths[..1]).expect("a snapshot");
-    assert_eq!(found.about().sides, Some([SIDE; 3]));
-}

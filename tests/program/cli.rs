@@ -70,7 +70,7 @@ fn mistyped_command_lines_are_one_line() {
     );
     refused_with(
         &["phew", "in", "-o", "x", "--density-threshold", "80", "-v", "-q"],
-        "it or --quiet, not both",
+        "given together with --quiet",
     );
     refused_with(&["phew"], "phew needs an input; give INPUT or");
     refused_with(&["phew", "in", "-o", "out.hdf5"], "in: there is no such file or folder");

@@ -173,7 +173,7 @@ fn a_relevance_is_a_ratio_or_a_difference() {
     assert_eq!(persistence(&file, &[]), Ok(Persistence::Difference(1.5)));
     assert_eq!(persistence(&file, &[("relevance-threshold", "4")]), Ok(Persistence::Ratio(4.0)));
     assert_eq!(persistence(WHOLE, &[("relevance-difference", "0")]), Ok(Persistence::Difference(0.0)));
-    let both = "--relevance-difference or --relevance-threshold, not both";
+    let both = "expected one of --relevance-difference and --relevance-threshold";
     refused(WHOLE, &[("relevance-difference", "2"), ("relevance-threshold", "3")], both);
     refused(&format!("{file}relevance_threshold = 3\n"), &[], both);
     refused(&file, &[("compat", "ramses")], "--relevance-threshold with --compat ramses");

@@ -84,8 +84,8 @@ fn mistakes_are_one_line() {
     let (to, npy) = (room.path("c.csv"), room.path("box.npy"));
     done(&["phew", &input, "-o", &to, "--density-threshold", "80"]);
     done(&["synth", "particles", "--number", "1000", "-o", &npy]);
-    room.refuses(&["info", &to, "--thresholds"], &["a catalogue; expected a snapshot with cells"]);
-    room.refuses(&["info", &npy, "--thresholds"], &["particles without a mesh"]);
+    room.refuses(&["info", &to, "--thresholds"], &["a catalogue; expected a snapshot for --thresholds"]);
+    room.refuses(&["info", &npy, "--thresholds"], &["a snapshot that states its box"]);
     room.refuses(&["info", &input, "--field", "cic"], &["--thresholds or --plot as well"]);
     room.refuses(
         &["info", &input, "--thresholds", "--field", "rhoo"],

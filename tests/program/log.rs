@@ -116,7 +116,7 @@ fn warnings_and_errors_are_in_the_log() {
 fn a_series_logs_each_snapshot() {
     let room = Room::new();
     let (log, to) = (room.path("run.log"), room.path("c_{number}.csv"));
-    for fate in [" clumps", ": complete in "] {
+    for fate in [" clumps", ", complete in "] {
         done(&args(&input(), &to, &["--log", &log]));
         let text = fs::read_to_string(&log).expect("a log");
         let last = text.split("# inselberg ").last().expect("a run");

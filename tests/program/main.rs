@@ -27,6 +27,7 @@ mod documented_commands;
 #[cfg(all(feature = "hdf5", feature = "plot", unix))]
 mod documented_inputs;
 mod dry_run;
+mod first_hour;
 mod fof;
 #[cfg(feature = "hdf5")]
 mod fof_snapshots;

@@ -18,6 +18,21 @@ if (window.failed) document.body.dataset.error = 'yes';
 const button = document.querySelectorAll('#largest th button')[1];
 button.click(); button.click();
 const masses = [...document.querySelectorAll('#largest tbody tr')].map(row => Number(row.cells[1].dataset.value));
+const find = document.querySelector('.tools input');
+const most = masses[masses.length - 1];
+const search = text => {
+  find.value = text;
+  find.dispatchEvent(new Event('input'));
+  return [...document.querySelectorAll('#largest tbody tr')].filter(row => !row.hidden);
+};
+const none = search('mass > ' + most);
+const kept = search('mass>=' + most);
+document.body.dataset.found = none.length === 0 && kept.length === masses.filter(mass => mass >= most).length;
+let csv;
+URL.createObjectURL = blob => { csv = blob; return 'blob:none'; };
+HTMLAnchorElement.prototype.click = () => {};
+document.querySelector('.tools button').click();
+csv.text().then(text => { document.body.dataset.rows = text.trim().split('\\n').length - 1 - kept.length; });
 document.body.dataset.rising = masses.every((mass, i) => i === 0 || masses[i - 1] <= mass);
 document.body.dataset.seen = [...document.querySelectorAll('image')].filter(i => i.getBoundingClientRect().width > 200).length;
 </script>";
@@ -89,6 +104,8 @@ fn a_browser_sorts_the_table_and_shows_the_pictures() {
     let shown = opened(&browser, &room, &copy);
     assert!(!shown.contains("data-error"), "a script failed");
     assert_eq!(between(&shown, "data-rising=\"", "\""), ["true"]);
+    assert_eq!(between(&shown, "data-found=\"", "\""), ["true"], "a condition on a column");
+    assert_eq!(between(&shown, "data-rows=\"", "\""), ["0"], "the rows that are shown are saved");
     assert_eq!(between(&shown, "data-seen=\"", "\""), [n_pictures.to_string()]);
 }
 

@@ -129,7 +129,7 @@ fn cut(path: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_damaged_snapshot_among_three_is_told_twice_and_ends_nothing_else() {
+fn a_damaged_snapshot_among_three_is_told_once_and_ends_nothing_else() {
     for ranks in ["1", "2"] {
         let room = Room::new();
         let (inputs, to) = (outputs(&room, &[1, 2, 3]), result(&room, "{number}"));
@@ -147,8 +147,8 @@ fn a_damaged_snapshot_among_three_is_told_twice_and_ends_nothing_else() {
             "{told}"
         );
         assert!(lines[0].contains("torn") && lines[0].contains("expected"), "{told}");
-        assert_eq!(lines[1], format!("inselberg: error: 1 of 3 snapshots failed: {}", inputs[1]));
-        assert_eq!(said.matches("grav_00002.out00002").count(), 1, "{said}");
+        assert_eq!(lines[1], "inselberg: error: 1 of 3 snapshots failed");
+        assert!(!said.contains("grav_00002.out00002"), "{said}");
         assert!(said.contains("failed                          1"), "{said}");
         let there = |number| Path::new(&result(&room, number)).is_file();
         assert_eq!(["00001", "00002", "00003"].map(there), [true, false, true]);
@@ -157,6 +157,8 @@ fn a_damaged_snapshot_among_three_is_told_twice_and_ends_nothing_else() {
         let out = command(&args(&inputs, &to, &["--json", "--ranks", ranks])).output().expect("starts");
         let json: Value = serde_json::from_slice(&out.stdout).expect("JSON");
         assert_eq!((out.status.code(), fates(&json)), (Some(2), vec!["kept", "failed", "kept"]));
+        let kept = &json["snapshots"][0]["summary"]["totals"];
+        assert!(kept["clumps"].as_u64() > Some(0) && kept["leaf_cells"].as_u64() > Some(0), "{json}");
         assert!(json["snapshots"][1]["error"].as_str().is_some_and(|line| line.contains("torn")), "{json}");
 
         fs::write(&piece, bytes).expect("written");

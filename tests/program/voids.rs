@@ -2,6 +2,8 @@
 
 use crate::common::compare::assert_same_table;
 use crate::common::room::{Room, command, done};
+#[cfg(feature = "hdf5")]
+use crate::common::swift_fixture;
 use inselberg_io::catalogue::{Attribute, Catalogue, read};
 use std::path::Path;
 
@@ -120,4 +122,28 @@ fn a_recut_takes_the_thresholds_of_its_catalogue() {
         &["recut", &clumps, "-o", &to, "--wall-threshold", "2"],
         &["clumps.csv", "--wall-threshold", "clumps"],
     );
+}
+
+/// yt and ParaView get one object per void, with its radius.
+#[test]
+#[cfg(feature = "hdf5")]
+fn voids_are_written_for_viewers() {
+    let room = Room::new();
+    let input = swift_fixture().join("snap_0000.hdf5").to_string_lossy().into_owned();
+    let (to, yt, vtk) = (room.path("v.csv"), room.path("yt"), room.path("vtk"));
+    let search = ["voids", &input, "-o", &to, "--neighbours", "12", "--relevance-threshold", "1.5"];
+    done(&[&search[..], &["--yt", &yt, "--vtk", &vtk, "-q"]].concat());
+    let found = read(Path::new(&to)).expect("a catalogue");
+    let Some(Attribute::Real(unit)) = found.attribute("unit_length") else { panic!("a unit") };
+    let radii = found.table("voids").expect("voids").reals("radius").expect("radii").to_vec();
+    let file = |path: String| hdf5::File::open(path).expect("a file");
+    let of_yt = file(format!("{yt}/voids.0.h5")).dataset("virial_radius").expect("radii");
+    let of_yt = of_yt.read_1d::<f64>().expect("numbers");
+    assert_eq!(of_yt.len(), radii.len());
+    assert!(of_yt.iter().zip(&radii).all(|(cgs, code)| (cgs / (code * unit) - 1.0).abs() < 1e-12));
+    let of_vtk = file(format!("{vtk}/voids.vtkhdf")).dataset("VTKHDF/PointData/radius").expect("radii");
+    assert_eq!(of_vtk.read_1d::<f64>().expect("numbers").to_vec(), radii);
+    let converted = room.path("converted");
+    done(&["convert", &to, "--to", "vtk", "-o", &converted, "-q"]);
+    assert!(Path::new(&converted).join("voids.vtkhdf").is_file());
 }

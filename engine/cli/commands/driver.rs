@@ -2,6 +2,7 @@
 
 use super::estimate::Estimate;
 use super::fault::CommandError;
+use super::grouped::grouped;
 use super::interrupt;
 use super::log;
 use super::ranks::{RankHandles, RankRequest};
@@ -10,11 +11,12 @@ use super::seating::{self, Seating};
 use super::survey::PlacementSurvey;
 use crate::config::{Common, Launch};
 use crate::report::{
-    NodeLoad, ProgressBars, RankReport, Recorder, StageEvent, StageTime, node_loads, node_memory,
+    Count, NodeLoad, ProgressBars, RankReport, Recorder, StageEvent, StageTime, node_loads, node_memory,
     peak_memory, workers_json, workers_text,
 };
 use inselberg_comm::agree::AgreeError;
 use inselberg_comm::{Comm, Rank, Reduce, Settings};
+use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::ParticleHeader;
 use inselberg_io::staging::Staged;
 use inselberg_io::{Cosmology, InputFacts};
@@ -156,6 +158,12 @@ pub trait SnapshotJob: Sync {
         others.map(|file| (file.option, file.path)).collect()
     }
 
+    /// The counts of a catalogue with these attributes, and words for those of the objects found.
+    fn counts(
+        &self,
+        attributes: &[(String, Attribute)],
+    ) -> (Vec<Count>, &'static [(&'static str, &'static str)]);
+
     /// Collective over processes: reads the headers of the input.
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError>;
 
@@ -198,6 +206,13 @@ pub trait RunSummary {
 
     /// The counts of the objects found, in a few words.
     fn brief(&self) -> String;
+}
+
+/// The counts of these names in their words: `124 clumps, 105 haloes`.
+pub fn counts_in_words(counts: &[Count], shown: &[(&str, &str)]) -> String {
+    let words = |name: &str| shown.iter().find(|(shown, _)| *shown == name).map(|(_, words)| *words);
+    let text = |(name, n): &Count| Some(format!("{} {}", grouped((*n)?.cast_unsigned()), words(name)?));
+    counts.iter().filter_map(text).collect::<Vec<_>>().join(", ")
 }
 
 impl ProcessSetup<'_> {

@@ -47,6 +47,8 @@ impl NamesFlags for ReadError {
             Self::UnusedDefault { name: "omega_nu", .. } => "--omega-nu",
             Self::TwoOrders { .. } => "--gadget-blocks",
             Self::TwoAxes { .. } => "--image",
+            // Differences take values below 0.
+            Self::Value { value, .. } if *value < 0.0 => "--relevance-difference",
             _ => "",
         }
     }

@@ -14,12 +14,13 @@ use super::{fof_run, memory};
 #[cfg(feature = "plot")]
 use crate::config::ShownResults;
 use crate::config::{FofJob, Launch};
+use crate::report::{Count, group_counts};
 use inselberg::fof::FofRequest;
 use inselberg::{Engine, Error, FofGroups, OpenParticles};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
-use inselberg_io::catalogue::{Catalogue, SoapPlace, VtkCells};
+use inselberg_io::catalogue::{Attribute, Catalogue, SoapPlace, VtkCells};
 use inselberg_io::particles::{ParticleHeader, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
@@ -50,6 +51,13 @@ impl SnapshotJob for FofJob {
             ("--plot", "plot", ResultKind::Picture, self.shown.plot.as_ref()),
             ("--report", "report", ResultKind::Report, self.shown.report.as_ref()),
         ])
+    }
+
+    fn counts(
+        &self,
+        attributes: &[(String, Attribute)],
+    ) -> (Vec<Count>, &'static [(&'static str, &'static str)]) {
+        (group_counts(attributes), &fof_run::SHOWN)
     }
 
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {

@@ -32,6 +32,9 @@ pub fn checked(job: &FofJob, input: &OpenParticles) -> Result<FofRequest, Comman
     Ok(request)
 }
 
+/// The counts of the objects found, each with its words.
+pub const SHOWN: [(&str, &str); 2] = [("groups", "groups"), ("in groups", "particles in groups")];
+
 /// Collective: the summary of a search.
 pub fn summary(
     job: &FofJob,
@@ -43,7 +46,6 @@ pub fn summary(
     let is_used = ["bound_mass", "mass_200_crit"].iter().any(|name| table.column(name).is_some());
     let assumed = AssumedUnits::new(Some(about)).with_cosmology(about.cosmology.as_ref().filter(|_| is_used));
     let counts = group_counts(groups.attributes());
-    let shown = [("groups", "groups"), ("in groups", "particles in groups")];
-    let summary = ParticleSummary::new(counts, &shown, groups.warnings(), assumed, &job.launch, run)?;
+    let summary = ParticleSummary::new(counts, &SHOWN, groups.warnings(), assumed, &job.launch, run)?;
     Ok(summary.with_linking_length(groups.linking_length()))
 }

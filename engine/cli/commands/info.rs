@@ -47,9 +47,7 @@ pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     }
     let is_in_file = !job.input.exists() && file_of(&job.input).is_file();
     if !is_snapshot && (is_in_file || job.input.is_dir() && recognises_particles(&job.input)) {
-        let input = open_particles(std::slice::from_ref(&job.input))?;
-        without_thresholds(job, PARTICLES)?;
-        return info_particles::describe(&job.input, input.as_ref(), common);
+        return particles(job, common);
     }
     snapshot(job, common)
 }
@@ -79,8 +77,35 @@ fn particles(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         }));
     }
     let input = open_particles(std::slice::from_ref(path))?;
-    without_thresholds(job, PARTICLES)?;
-    info_particles::describe(path, input.as_ref(), common)
+    check_plot(job, common)?;
+    let thresholds = job.thresholds.then(|| ThresholdAdvice::of_particles(path)).transpose()?;
+    let about = input.about();
+    let staged = staged_plot(job, about.format, thresholds.as_ref())?;
+    out::finish(
+        common,
+        staged,
+        || info_particles::text(path, about) + &advice_text(thresholds.as_ref()),
+        || {
+            let mut json = info_particles::json_of(path, about);
+            json["thresholds"] = thresholds.as_ref().map_or(Value::Null, ThresholdAdvice::json);
+            json
+        },
+    )
+}
+
+/// Checks the place of the picture.
+fn check_plot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
+    let Some(plot) = &job.plot else { return Ok(()) };
+    preflight::distinct(&[("input", &job.input), ("plot", plot)])?;
+    preflight::picture(plot, common.force)
+}
+
+/// The suggested thresholds, or how to get them.
+fn advice_text(thresholds: Option<&ThresholdAdvice>) -> String {
+    match thresholds {
+        Some(thresholds) => thresholds.text(),
+        None => "thresholds  `inselberg info --thresholds` reads the density and suggests some\n".into(),
+    }
 }
 
 /// Describes a format that no command reads.
@@ -91,14 +116,12 @@ fn foreign_format(job: &InfoJob, common: Common, name: &str) -> Result<(), Comma
     out::report(common, text, || json!({"path": shown.to_string(), "format": name}))
 }
 
-const PARTICLES: &str = "particles without a mesh";
-
-/// Refuses thresholds of an input that has no cells.
+/// Refuses thresholds of an input that has neither cells nor particles.
 fn without_thresholds(job: &InfoJob, what: &str) -> Result<(), CommandError> {
     match job.thresholds {
         false => Ok(()),
         true => {
-            let expected = "a snapshot with cells for --thresholds and --plot";
+            let expected = "a snapshot for --thresholds and --plot";
             Err(CommandError::about(&job.input, format!("{what}; expected {expected}")))
         }
     }
@@ -106,10 +129,7 @@ fn without_thresholds(job: &InfoJob, what: &str) -> Result<(), CommandError> {
 
 /// Describes a snapshot with cells.
 fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
-    if let Some(plot) = &job.plot {
-        preflight::distinct(&[("input", &job.input), ("plot", plot)])?;
-        preflight::picture(plot, common.force)?;
-    }
+    check_plot(job, common)?;
     let snapshot = open_from(&read_headers_with(&job.input, &job.grid)?);
     let content = SnapshotCounts::from_snapshot(snapshot.as_ref())?;
     let noise = ImageNoise::of_image(snapshot.as_ref());
@@ -119,8 +139,9 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
         .thresholds
         .then(|| ThresholdAdvice::read(&job.input, field, snapshot.as_ref(), octs, common.quiet))
         .transpose()?;
-    let staged = staged_plot(job, snapshot.header(), thresholds.as_ref())?;
     let (header, path) = (snapshot.header(), job.input.display().to_string());
+    let number = header.number.map_or(String::new(), |n| format!(" output {n}"));
+    let staged = staged_plot(job, &format!("{}{number}", header.format), thresholds.as_ref())?;
     out::finish(
         common,
         staged,
@@ -129,12 +150,10 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
             let of_noise = info_image::noise_lines(noise.as_ref()).into_iter();
             let text =
                 text + &of_noise.map(|(name, value)| format!("{name:<12}{value}\n")).collect::<String>();
-            match &thresholds {
-                Some(thresholds) => text + &thresholds.text(),
-                None if noise.is_some() => text,
-                None => {
-                    text + "thresholds  `inselberg info --thresholds` reads the density and suggests some\n"
-                }
+            // An image is cut by its noise.
+            match noise.is_some() && thresholds.is_none() {
+                true => text,
+                false => text + &advice_text(thresholds.as_ref()),
             }
         },
         || {
@@ -149,22 +168,18 @@ fn snapshot(job: &InfoJob, common: Common) -> Result<(), CommandError> {
 #[cfg(feature = "plot")]
 fn staged_plot(
     job: &InfoJob,
-    header: &Header,
+    of: &str,
     thresholds: Option<&ThresholdAdvice>,
 ) -> Result<Staged, CommandError> {
     let (Some(path), Some(thresholds)) = (&job.plot, thresholds) else { return Ok(Staged::default()) };
     interrupt::guard()?;
-    let number = header.number.map_or(String::new(), |n| format!(" output {n}"));
-    let title = format!(
-        "{}{number}: volume and mass above a density, {}",
-        header.format, thresholds.field.field.name
-    );
+    let title = format!("{of}: volume and mass above a density, {}", thresholds.field.field.name);
     Ok(crate::report::plot::stage_distribution(path, &title, &thresholds.distribution.above())?)
 }
 
 /// This build draws no pictures, which is checked before.
 #[cfg(not(feature = "plot"))]
-fn staged_plot(_: &InfoJob, _: &Header, _: Option<&ThresholdAdvice>) -> Result<Staged, CommandError> {
+fn staged_plot(_: &InfoJob, _: &str, _: Option<&ThresholdAdvice>) -> Result<Staged, CommandError> {
     Ok(Staged::default())
 }
 
@@ -196,6 +211,15 @@ impl SnapshotCounts {
             .try_reduce(Self::default, |a, b| Ok(a.joined(b)))
     }
 
+    /// The cells along each axis and their number, if all have one size and fill the box.
+    fn grid(&self, header: &Header) -> Option<String> {
+        let [(level, n, leaves)] = self.levels.levels()[..] else { return None };
+        let sides = header.coarse.map(|coarse| u64::from(coarse) << level);
+        let is_full = n == leaves && sides.iter().product::<u64>() == n;
+        let [x, y, z] = sides;
+        is_full.then(|| format!("{x} x {y} x {z} of one size, {} in all", grouped(n)))
+    }
+
     fn joined(mut self, other: Self) -> Self {
         self.levels = self.levels.joined(&other.levels);
         other.particles.into_iter().for_each(|(f, n)| *self.particles.entry(f).or_default() += n);
@@ -224,7 +248,7 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     let number = header.number.map_or(String::new(), |n| format!(", output {n}"));
     line("snapshot", format!("{path} ({}{number}; pieces: {})", header.format, header.n_pieces));
     line("time", format!("{} (code units)", header.time));
-    line("box", box_text(header));
+    line("box", box_text(header, content.grid(header).is_some()));
     info_image::lines(snapshot).into_iter().for_each(|(name, value)| line(name, value));
     let units = &header.units;
     let units = match snapshot.has_units() {
@@ -257,12 +281,16 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     let fields: Vec<_> = snapshot.fields().iter().map(|f| format!("{} ({})", f.name, f.family)).collect();
     line("fields", if fields.is_empty() { "none".into() } else { fields.join(", ") });
     snapshot.notes().into_iter().for_each(|note| line("note", note));
-    line("levels", format!("{} to {}", header.levelmin, header.levelmax));
-    line("", format!("{:>5} {:>18} {:>18}", "level", "cells", "leaf cells"));
-    for (level, cells, leaves) in content.levels.levels() {
-        line("", format!("{level:>5} {:>18} {:>18}", grouped(cells), grouped(leaves)));
+    if let Some(grid) = content.grid(header) {
+        line("cells", grid);
+    } else {
+        line("levels", format!("{} to {}", header.levelmin, header.levelmax));
+        line("", format!("{:>5} {:>18} {:>18}", "level", "cells", "leaf cells"));
+        for (level, cells, leaves) in content.levels.levels() {
+            line("", format!("{level:>5} {:>18} {:>18}", grouped(cells), grouped(leaves)));
+        }
+        line("", format!("{:>5} {:>18} {:>18}", "all", "", grouped(content.levels.leaves())));
     }
-    line("", format!("{:>5} {:>18} {:>18}", "all", "", grouped(content.levels.leaves())));
     if content.particles.is_empty() {
         line("particles", "none".into());
     }
@@ -281,18 +309,23 @@ fn text(path: &str, header: &Header, snapshot: &dyn Snapshot, content: &Snapshot
     text
 }
 
-fn box_text(header: &Header) -> String {
+fn box_text(header: &Header, is_uniform: bool) -> String {
     let wraps = |a: usize| if header.periodic[a] { "periodic" } else { "open" };
     let [x, y, z] = header.coarse;
     let same = header.periodic[1..].iter().all(|p| *p == header.periodic[0]);
     let around = if same { wraps(0).to_string() } else { [0, 1, 2].map(wraps).join(" ") };
-    let coarse =
-        if header.coarse == [1; 3] { String::new() } else { format!(", {x} x {y} x {z} coarse cells") };
+    let has_coarse = header.coarse != [1; 3] && !is_uniform;
+    let coarse = if has_coarse { format!(", {x} x {y} x {z} coarse cells") } else { String::new() };
     let comoving = header
         .comoving_side()
         .map_or(String::new(), |side| format!(" = {} Mpc/h comoving", (side * 1e3).round() / 1e3));
     let from = if header.origin == [0.0; 3] { String::new() } else { format!(", from {:?}", header.origin) };
-    format!("side {} (code units){comoving}{from}, {around}{coarse}", header.boxlen)
+    let side = match header.coarse {
+        [1, 1, 1] => header.boxlen.to_string(),
+        _ if !is_uniform => header.boxlen.to_string(),
+        coarse => coarse.map(|n| (f64::from(n) * header.boxlen).to_string()).join(" x "),
+    };
+    format!("side {side} (code units){comoving}{from}, {around}{coarse}")
 }
 
 fn json_of(

@@ -1,24 +1,15 @@
 //! `inselberg info` for particles without cells.
 
 use super::driver::{assumed_cosmology_line, assumed_units_line};
-use super::fault::CommandError;
 use super::grouped::grouped;
 use super::memory;
 use super::memory::Bytes;
-use super::out;
-use crate::config::Common;
 use crate::report::four_digits;
 use inselberg_io::Cosmology;
-use inselberg_io::particles::{DARK_MATTER, KIND_NAMES, MassOf, ParticleHeader, ParticleInput, Species};
+use inselberg_io::particles::{DARK_MATTER, KIND_NAMES, MassOf, ParticleHeader, Species};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
-
-/// Describes a snapshot of particles or an array of positions.
-pub fn describe(path: &Path, input: &dyn ParticleInput, common: Common) -> Result<(), CommandError> {
-    let about = input.about();
-    out::report(common, || text(path, about), || json_of(path, about))
-}
 
 fn kind_name(species: &Species) -> &'static str {
     species.kind.and_then(|kind| KIND_NAMES.get(usize::from(kind)).copied()).unwrap_or("several kinds")
@@ -32,7 +23,8 @@ fn mass_text(mass: MassOf) -> String {
     }
 }
 
-fn text(path: &Path, about: &ParticleHeader) -> String {
+/// A snapshot of particles or an array of positions, one line per fact.
+pub fn text(path: &Path, about: &ParticleHeader) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<12}{value}");
@@ -124,7 +116,8 @@ fn search_bytes(about: &ParticleHeader) -> u64 {
     about.species.iter().map(of_species).sum()
 }
 
-fn json_of(path: &Path, about: &ParticleHeader) -> Value {
+/// The same as JSON.
+pub fn json_of(path: &Path, about: &ParticleHeader) -> Value {
     let species: Vec<Value> = about
         .species
         .iter()

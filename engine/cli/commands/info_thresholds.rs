@@ -8,9 +8,14 @@ use inselberg::executor::Executor;
 use inselberg::phew::defaults;
 use inselberg::phew::distribution::{AboveDensity, DensityDistribution, distribution};
 use inselberg::phew::run::ChosenField;
-use inselberg::{FieldChoice, Rules};
+use inselberg::{
+    Attribute, DensityUnit, Engine, FieldChoice, InputDefaults, OpenParticles, ParticleMeshParams,
+    PhewParams, Rules,
+};
 use inselberg_comm::Comm;
-use inselberg_io::{Header, Snapshot};
+use inselberg_io::Snapshot;
+use inselberg_io::particles::read_particle_headers_with;
+use inselberg_kernels::geom::cell_side;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -35,6 +40,26 @@ const OF_MASS: [(f64, &str); 3] = [
 const OF_VOLUME: [(f64, &str); 2] =
     [(0.01, "a hundredth of the volume is denser"), (0.001, "a thousandth of the volume is denser")];
 
+/// A density that all cells with particles exceed, in units of the mean.
+const LOWEST: f64 = 1e-9;
+
+fn level_of(level: i64) -> u8 {
+    u8::try_from(level).expect("levels are small")
+}
+
+/// Adds what the listed cells leave of the box: empty ones.
+fn add_empty(distribution: &mut DensityDistribution, levels: &[i64]) {
+    // A mesh of particles has one cell of level 0.
+    let volume = |level: i64| cell_side(level_of(level)).powi(3);
+    let mut rest = 1.0 - levels.iter().map(|level| volume(*level)).sum::<f64>();
+    let (Some(first), Some(last)) = (levels.iter().min(), levels.iter().max()) else { return };
+    for level in *first..=*last {
+        let n = (rest / volume(level) + 1e-6).max(0.0) as u64;
+        rest -= n as f64 * volume(level);
+        (0..n).for_each(|_| distribution.add(level_of(level), 0.0));
+    }
+}
+
 /// The density of a snapshot and thresholds for it.
 pub struct ThresholdAdvice {
     /// The density.
@@ -43,6 +68,8 @@ pub struct ThresholdAdvice {
     pub distribution: DensityDistribution,
     rows: Vec<(AboveDensity, &'static str)>,
     relevance: (f64, &'static str),
+    /// The unit of densities.
+    unit: &'static str,
 }
 
 impl ThresholdAdvice {
@@ -61,12 +88,60 @@ impl ThresholdAdvice {
         if above.is_empty() && !is_quiet {
             warn(format!("{}: no leaf of {} is denser than 0", input.display(), field.field.name));
         }
-        let rows = rows(&above, snapshot.header(), distribution.mean());
+        let (unit, multiples) = match snapshot.header().is_in_mean_densities() {
+            true => (1.0, COSMOLOGICAL),
+            false => (distribution.mean(), OF_THE_MEAN),
+        };
+        let rows = rows(&above, unit, &multiples);
         let relevance = match field.field.family {
             "hydro" => (1.5, "the PHEW paper's for gas; RAMSES's default is 2"),
             _ => (3.0, "suits densities from particles, which are noisy; RAMSES's default is 2"),
         };
-        Ok(Self { field, distribution, rows, relevance })
+        Ok(Self { field, distribution, rows, relevance, unit: "code units" })
+    }
+
+    /// Makes the mesh of the particles in a file, as `phew` does it, and reads its density.
+    pub fn of_particles(input: &Path) -> Result<Self, CommandError> {
+        let failed = |error: inselberg::Error| CommandError::of_call(input, &error);
+        let facts = read_particle_headers_with(&[input.to_path_buf()], &InputDefaults::default())?;
+        let particles = OpenParticles::from_headers(facts);
+        if particles.reader().about().sides.is_none() {
+            let expected = "a snapshot that states its box for --thresholds and --plot";
+            return Err(CommandError::about(input, format!("no side of the box; expected {expected}")));
+        }
+        let engine = Engine::builder().threads(rayon::current_num_threads());
+        // Cells at or below the threshold are not listed.
+        let params = PhewParams::default().density(LOWEST).with_cells(true);
+        let mesh = ParticleMeshParams::default();
+        let found = engine.build().and_then(|mut engine| engine.phew_particles(&particles, &mesh, &params));
+        let found = found.map_err(failed)?;
+        let mean = found.attributes().iter().find_map(|(name, value)| match value {
+            Attribute::Real(mean) if name == "mean_density" => Some(*mean),
+            _ => None,
+        });
+        let (mean, cells) = (
+            mean.expect("a mesh of particles has a mean"),
+            found.table("cells").expect("cells were asked for"),
+        );
+        let levels = cells.integers("level").expect("cells have levels");
+        let densities = cells.reals("density").expect("cells have densities");
+        let mut distribution = DensityDistribution::default();
+        for (level, density) in levels.iter().zip(densities) {
+            distribution.add(level_of(*level), density / mean);
+        }
+        add_empty(&mut distribution, &levels);
+        let thresholds = found.thresholds();
+        let (unit, multiples) = match thresholds.unit {
+            DensityUnit::MeanMatter => ("times the mean matter density", COSMOLOGICAL),
+            _ => ("times the mean density of the particles", OF_THE_MEAN),
+        };
+        let rows = rows(&distribution.above(), 1.0, &multiples);
+        let relevance = (
+            thresholds.persistence.value.threshold(),
+            "the default for a mesh of particles, where the significance of peaks identifies noise",
+        );
+        let field = found.field().expect("a mesh has a field").clone();
+        Ok(Self { field, distribution, rows, relevance, unit })
     }
 
     /// The suggested densities by rising density, each with its reason, in one line.
@@ -77,7 +152,7 @@ impl ThresholdAdvice {
 
     /// A table, one threshold per line.
     pub fn text(&self) -> String {
-        let mut text = format!("\nthresholds for {} (code units)\n", self.field.field.name);
+        let mut text = format!("\nthresholds for {} ({})\n", self.field.field.name, self.unit);
         let _ =
             writeln!(text, "{:>12} {:>10} {:>10} {:>16}   why", "density", "volume", "mass", "cells above");
         for (row, why) in &self.rows {
@@ -106,6 +181,7 @@ impl ThresholdAdvice {
             "field": self.field.field.name,
             "family": self.field.field.family,
             "mean": self.distribution.mean(),
+            "unit": self.unit,
             "density": self.rows.iter().map(row).collect::<Value>(),
             "relevance": {"ratio": self.relevance.0, "reason": self.relevance.1},
         })
@@ -113,11 +189,11 @@ impl ThresholdAdvice {
 }
 
 /// By rising density.
-fn rows(above: &[AboveDensity], header: &Header, mean: f64) -> Vec<(AboveDensity, &'static str)> {
-    let (unit, multiples) = match header.is_in_mean_densities() {
-        true => (1.0, COSMOLOGICAL),
-        false => (mean, OF_THE_MEAN),
-    };
+fn rows(
+    above: &[AboveDensity],
+    unit: f64,
+    multiples: &[(f64, &'static str)],
+) -> Vec<(AboveDensity, &'static str)> {
     let mut rows: Vec<_> =
         multiples.iter().filter_map(|(factor, why)| Some((at(above, factor * unit)?, *why))).collect();
     // Rows fall in density, so these parts grow.

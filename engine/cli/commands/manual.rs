@@ -35,7 +35,8 @@ pub fn write_pages(folder: &Path) -> Result<(), CommandError> {
 /// The pages of `command` and of the commands in it.
 fn stage(folder: &Path, command: &Clap) -> Result<Staged, CommandError> {
     let mut staged = Staged::default();
-    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+    let has_page = |inner: &&Clap| !inner.is_hide_set() && inner.get_name() != "help";
+    for inner in command.get_subcommands().filter(has_page) {
         staged.extend(stage(folder, inner)?);
     }
     let page = Man::new(command.clone())

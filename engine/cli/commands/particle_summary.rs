@@ -1,8 +1,7 @@
 //! The summary of a search among particles: for groups, and for voids.
 
-use super::driver::{AssumedUnits, RunCosts, RunSummary, notes_text};
+use super::driver::{AssumedUnits, RunCosts, RunSummary, counts_in_words, notes_text};
 use super::fault::CommandError;
-use super::grouped::grouped;
 #[cfg(feature = "plot")]
 use super::pictures::RunAbout;
 use super::search::SearchRun;
@@ -85,9 +84,7 @@ impl RunSummary for ParticleSummary {
     }
 
     fn brief(&self) -> String {
-        let words = |name: &str| self.shown.iter().find(|(shown, _)| *shown == name).map(|(_, words)| *words);
-        let text = |(name, n): &Count| Some(format!("{} {}", grouped((*n)?.cast_unsigned()), words(name)?));
-        self.counts.iter().filter_map(text).collect::<Vec<_>>().join(", ")
+        counts_in_words(&self.counts, &self.shown)
     }
 
     fn text(&self) -> String {

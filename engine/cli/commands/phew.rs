@@ -14,13 +14,14 @@ use super::{interrupt, memory, observer_files, out, phew_run, preflight, results
 #[cfg(feature = "plot")]
 use crate::config::ShownResults;
 use crate::config::{Common, Launch, PhewJob, RecutJob};
+use crate::report::{CatalogueTotals, Count, table_text};
 use inselberg::stage::Stage;
 use inselberg::{Clumps, Engine, Error, is_void_catalogue, recut_voids};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
 use inselberg_io::catalogue;
 use inselberg_io::catalogue::ramses_text::ramses_text_names;
-use inselberg_io::catalogue::{Catalogue, SoapPlace};
+use inselberg_io::catalogue::{Attribute, Catalogue, SoapPlace};
 use inselberg_io::params::InputScale;
 use inselberg_io::particles::file_of;
 use inselberg_io::staging::Staged;
@@ -59,6 +60,13 @@ impl SnapshotJob for PhewJob {
             ("--task-graph", "task graph", ResultKind::Text, self.task_graph.as_ref()),
             ("--vtk", "folder for VTK", ResultKind::Vtk("clumps"), vtk),
         ])
+    }
+
+    fn counts(
+        &self,
+        attributes: &[(String, Attribute)],
+    ) -> (Vec<Count>, &'static [(&'static str, &'static str)]) {
+        (CatalogueTotals::from_attributes(attributes).rows().to_vec(), &phew_run::SHOWN)
     }
 
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
@@ -310,5 +318,14 @@ pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
             "the new cut has other clumps, so the catalogue lacks what the stored one says of its own: {names}"
         ));
     }
-    out::finish(common, staged, || catalogue::info::describe(&cut), || super::info::describe_json(&cut))
+    out::finish(common, staged, || counts_text(&cut), || super::info::describe_json(&cut))
+}
+
+/// The counts of a catalogue of clumps or voids.
+fn counts_text(whole: &Catalogue) -> String {
+    let counts = match is_void_catalogue(whole) {
+        true => super::voids::counts(&whole.attributes),
+        false => CatalogueTotals::from_attributes(&whole.attributes).rows().to_vec(),
+    };
+    table_text(&counts, "cells", &[], None)
 }

@@ -1,6 +1,6 @@
 //! Calls of the library for `inselberg phew`, its summary and its picture.
 
-use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error, notes_text};
+use super::driver::{AssumedUnits, RunCosts, RunSummary, agreed_error, counts_in_words, notes_text};
 use super::fault::CommandError;
 use super::flags::NamesFlags;
 use super::grouped::grouped;
@@ -220,6 +220,9 @@ pub fn about<'a>(job: &'a PhewJob, input: &PhewInput, summary: &'a PhewSummary) 
     }
 }
 
+/// The counts of the objects found, each with its words.
+pub const SHOWN: [(&str, &str); 2] = [("clumps", "clumps"), ("haloes", "haloes")];
+
 /// The summary of a run.
 pub struct PhewSummary {
     field: ChosenField,
@@ -283,9 +286,7 @@ impl RunSummary for PhewSummary {
     }
 
     fn brief(&self) -> String {
-        let count = |n: Option<i64>, name: &str| n.map(|n| format!("{} {name}", grouped(n.cast_unsigned())));
-        let counts = [count(self.totals.clumps, "clumps"), count(self.totals.haloes, "haloes")];
-        counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        counts_in_words(&self.totals.rows(), &SHOWN)
     }
 
     fn text(&self) -> String {

@@ -14,8 +14,7 @@ pub fn program() -> Clap {
     let mut program = Clap::new("inselberg")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Clumps, haloes and their hierarchy in AMR density fields (PHEW) and particles; friends-of-friends groups; voids")
-        .after_help("`inselberg COMMAND -h` lists the main options of a command, `--help` all of them with details.")
-        .disable_help_subcommand(true);
+        .after_help("`inselberg COMMAND -h` lists the main options of a command, `--help` all of them with details.");
     for info in COMMANDS {
         match info.words {
             ["synth", word] => synth = synth.subcommand(command(word, info)),
@@ -31,7 +30,10 @@ pub fn program() -> Clap {
 fn about_itself() -> [Clap; 3] {
     let completions = Clap::new("completions")
         .about("Print completions of the command line for a shell")
-        .after_help("bash: inselberg completions bash > ~/.local/share/bash-completion/completions/inselberg")
+        .after_help(
+            "bash: mkdir -p ~/.local/share/bash-completion/completions && \
+             inselberg completions bash > ~/.local/share/bash-completion/completions/inselberg",
+        )
         .arg(
             Arg::new("shell")
                 .value_name("SHELL")

@@ -9,17 +9,19 @@
 //! ranks then agree on it.
 
 use super::completeness::{attributes, identity, is_complete};
-use super::driver::{Driver, DriverRequest, RankTask, RunSummary, SnapshotJob};
+use super::driver::{Driver, DriverRequest, RankTask, RunSummary, SnapshotJob, counts_in_words};
 use super::dry_run;
 use super::fault::{CommandError, tell, without_panic};
 use super::interrupt;
 use super::log;
 use super::log_file;
-use super::out;
+use super::out::{self, Written};
 use super::preflight;
 use super::ranks::RankHandles;
 use crate::config::{Common, Series};
+use crate::report::{Count, table_json};
 use inselberg_comm::Comm;
+use inselberg_io::catalogue::attributes_if_whole;
 use inselberg_io::staging::Staged;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -69,6 +71,12 @@ fn log_summary(summary: &dyn RunSummary) {
     log::text(&summary.text());
 }
 
+/// The counts of a complete catalogue.
+fn kept_counts(job: &impl SnapshotJob) -> Vec<Count> {
+    let attributes = job.catalogue().and_then(|path| attributes_if_whole(path).ok());
+    job.counts(&attributes.unwrap_or_default()).0
+}
+
 /// The state of a snapshot before its search, on the first process.
 #[derive(Clone, Serialize, Deserialize)]
 struct Plan {
@@ -98,8 +106,8 @@ struct SeriesRun<'a, J> {
 enum SnapshotFate {
     /// It was searched. Only the first process has its summary.
     Computed(Option<Done>),
-    /// Its results were complete.
-    Kept,
+    /// Its results were complete. Only the first process has their counts.
+    Kept(Option<Vec<Count>>),
     /// Its search failed.
     Failed(Failure),
 }
@@ -109,6 +117,7 @@ struct Done {
     text: String,
     json: Value,
     brief: String,
+    written: String,
     seconds: f64,
 }
 
@@ -159,16 +168,19 @@ impl<J: SnapshotJob> SeriesRun<'_, J> {
             Plan { identity, is_complete }
         })?;
         if plan.is_complete {
-            return Ok(SnapshotFate::Kept);
+            return Ok(SnapshotFate::Kept(self.ranks.is_first().then(|| kept_counts(job))));
         }
         let attributes = attributes(job, plan.identity, options);
         let (begin, done, common) = (Instant::now(), Mutex::new(None), self.common);
         let hand_in = |staged: Staged, summary: &dyn RunSummary| {
-            let (text, json, brief) = (summary.text(), summary.json(), summary.brief());
+            let written = Written::new(&staged);
+            let (text, brief) = (summary.text(), summary.brief());
+            let (json, written) = (written.in_json(summary.json()), written.line());
             log_summary(summary);
             out::commit(staged, common)?;
             let seconds = begin.elapsed().as_secs_f64();
-            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(Done { text, json, brief, seconds });
+            *done.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Done { text, json, brief, written, seconds });
             Ok(())
         };
         let apart = self.ranks.apart(self.driver.settings)?;
@@ -204,8 +216,6 @@ struct SeriesReport {
     n_kept: usize,
     /// The lines of the failures.
     failed: Vec<String>,
-    /// The inputs that failed.
-    names: Vec<String>,
     has_fault: bool,
     entries: Vec<Value>,
 }
@@ -214,7 +224,7 @@ impl SeriesReport {
     fn count(&mut self, fate: &SnapshotFate) {
         match fate {
             SnapshotFate::Computed(_) => self.n_computed += 1,
-            SnapshotFate::Kept => self.n_kept += 1,
+            SnapshotFate::Kept(_) => self.n_kept += 1,
             SnapshotFate::Failed(failure) => {
                 self.failed.push(failure.reason.clone());
                 self.has_fault |= failure.is_fault;
@@ -234,22 +244,25 @@ impl SeriesReport {
         let mut entry = json!({ "input": input, "output": output, "error": null, "summary": null });
         let line = match fate {
             SnapshotFate::Computed(done) => {
-                let Done { text, json, brief, seconds } = done.expect("the first process has the summary");
+                let Done { text, json, brief, written, seconds } =
+                    done.expect("the first process has the summary");
                 entry["status"] = "computed".into();
                 entry["summary"] = json;
-                let to = output.map_or(String::new(), |path| format!(", in {path}"));
+                let to = if written.is_empty() { written } else { format!(", in {written}") };
                 let details = if job.launch().diagnostics { format!("\n{text}") } else { String::new() };
                 format!("{input}: {brief}{to} ({seconds:.1} s){details}")
             }
-            SnapshotFate::Kept => {
+            SnapshotFate::Kept(counts) => {
+                let counts = counts.expect("the first process has the counts");
                 entry["status"] = "kept".into();
-                format!("{input}: complete in {}", output.unwrap_or_default())
+                entry["summary"] = table_json(&counts, "cells", &[], None);
+                let brief = counts_in_words(&counts, job.counts(&[]).1);
+                format!("{input}: {brief}, complete in {}", output.unwrap_or_default())
             }
             SnapshotFate::Failed(failure) => {
                 entry["status"] = "failed".into();
                 let line = tell(&input, &failure.reason);
                 entry["error"] = line.clone().into();
-                self.names.push(input);
                 *self.failed.last_mut().expect("it was counted") = line;
                 self.entries.push(entry);
                 return Ok(());
@@ -269,9 +282,6 @@ impl SeriesReport {
             for (name, n) in [("snapshots", n_computed + n_kept + n_failed)].into_iter().chain(counts) {
                 let _ = writeln!(text, "{name:<18}{n:>15}");
             }
-            for line in &self.failed {
-                let _ = writeln!(text, "  {line}");
-            }
             text
         };
         let json = || {
@@ -288,6 +298,6 @@ impl SeriesReport {
     /// The error of the series.
     fn message(&self) -> String {
         let n = self.n_computed + self.n_kept + self.failed.len();
-        format!("{} of {n} snapshots failed: {}", self.failed.len(), self.names.join(", "))
+        format!("{} of {n} snapshots failed", self.failed.len())
     }
 }

@@ -149,7 +149,26 @@ pub fn series(job: &SeriesJob, common: Common) -> Result<(), CommandError> {
         )
     };
     let json = || json!({"catalogues": n_members.len(), "haloes": n_nodes, "members": n_members, "mergers": n_mergers});
-    out::finish(common, staged, text, json)
+    out::finish(common, staged, text, json)?;
+    remove_later(&job.output, n_members.len(), ending)
+        .map_err(|error| CommandError::about(&job.output, error))
+}
+
+/// Removes outputs of a longer earlier series, which would follow this one.
+fn remove_later(folder: &Path, n_outputs: usize, ending: &str) -> std::io::Result<()> {
+    let number = |name: &str| {
+        let digits = name.strip_prefix("clumps_")?.strip_suffix(ending)?.strip_suffix('.')?;
+        (digits.len() >= 5).then(|| digits.parse::<usize>().ok()).flatten()
+    };
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let is_later = name.and_then(number).is_some_and(|number| number > n_outputs);
+        if is_later && !inselberg_io::written::is_foreign(&path) {
+            std::fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
 }
 
 fn n_rows(catalogue: &Catalogue, table: &str) -> u64 {

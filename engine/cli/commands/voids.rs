@@ -11,14 +11,15 @@ use super::particle_summary::ParticleSummary;
 use super::pictures;
 use super::results::{self, ResultFile, ResultKind};
 use super::search::{Search, SearchRun, on_rank};
+use super::viewers::ViewerFolders;
 #[cfg(feature = "plot")]
 use crate::config::ShownResults;
 use crate::config::{Launch, VoidsJob};
-use crate::report::counts_of;
+use crate::report::{Count, counts_of};
 use inselberg::{Engine, Error, OpenParticles, Voids};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
-use inselberg_io::catalogue::Catalogue;
+use inselberg_io::catalogue::{Attribute, Catalogue, VtkCells};
 use inselberg_io::particles::{Species, file_of};
 use inselberg_io::staging::Staged;
 use inselberg_tasks::ThreadPool;
@@ -42,9 +43,18 @@ impl SnapshotJob for VoidsJob {
     fn results(&self) -> Vec<ResultFile<'_>> {
         ResultFile::named([
             ("--output", "catalogue", ResultKind::Catalogue, self.output.as_ref()),
+            ("--yt", "folder for yt", ResultKind::Yt("voids"), self.yt.as_ref()),
+            ("--vtk", "folder for VTK", ResultKind::Vtk("voids"), self.vtk.as_ref()),
             ("--plot", "plot", ResultKind::Picture, self.shown.plot.as_ref()),
             ("--report", "report", ResultKind::Report, self.shown.report.as_ref()),
         ])
+    }
+
+    fn counts(
+        &self,
+        attributes: &[(String, Attribute)],
+    ) -> (Vec<Count>, &'static [(&'static str, &'static str)]) {
+        (counts(attributes), &SHOWN)
     }
 
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
@@ -94,7 +104,8 @@ impl Search for VoidsJob {
     }
 
     fn lists(&self) -> &'static [&'static str] {
-        if self.shown.has_maps() { &["voids", "zones"] } else { &[] }
+        let is_used = self.yt.is_some() || self.vtk.is_some() || self.shown.has_maps();
+        if is_used { &["voids", "zones"] } else { &[] }
     }
 
     fn find(&self, input: &OpenParticles, engine: &mut Engine) -> Result<Voids, Error> {
@@ -108,19 +119,19 @@ impl Search for VoidsJob {
         run: &SearchRun<'_>,
     ) -> Result<ParticleSummary, CommandError> {
         let assumed = AssumedUnits::new(Some(input.reader().about()));
-        let counts = counts_of(voids.attributes(), &COUNTS);
-        let shown = [("zones", "zones"), ("voids", "voids")];
-        ParticleSummary::new(counts, &shown, voids.warnings(), assumed, &self.launch, run)
+        let counts = counts(voids.attributes());
+        ParticleSummary::new(counts, &SHOWN, voids.warnings(), assumed, &self.launch, run)
     }
 
     fn stage_others(
         &self,
         _: &OpenParticles,
         _: &Voids,
-        _: Option<&Catalogue>,
+        lists: Option<&Catalogue>,
         _: &SearchRun<'_>,
     ) -> Result<Staged, CommandError> {
-        Ok(Staged::default())
+        let folders = ViewerFolders { yt: self.yt.as_deref(), vtk: self.vtk.as_deref() };
+        lists.map_or_else(|| Ok(Staged::default()), |lists| folders.stage(lists, VtkCells::None))
     }
 
     #[cfg(feature = "plot")]
@@ -152,6 +163,14 @@ fn n_particles(job: &VoidsJob, input: &OpenParticles) -> u64 {
 fn least_memory(n: u64, neighbours: usize) -> u64 {
     n * (150 + 4 * neighbours as u64)
 }
+
+/// The counts of a catalogue of voids.
+pub fn counts(attributes: &[(String, Attribute)]) -> Vec<Count> {
+    counts_of(attributes, &COUNTS)
+}
+
+/// The counts of the objects found, each with its words.
+const SHOWN: [(&str, &str); 2] = [("zones", "zones"), ("voids", "voids")];
 
 /// Counts of the summary, and their attributes.
 const COUNTS: [(&str, &str); 6] = [

@@ -154,7 +154,7 @@ fn common(raw: &CheckedValues<'_>) -> Result<Common, ConfigError> {
     let has = |name| options_of(raw.raw.command()).any(|opt| opt.name == name) && raw.switch(name);
     let [quiet, verbose, json, force, no_mpi] = ["quiet", "verbose", "json", "force", "no-mpi"].map(has);
     if quiet && verbose {
-        return Err(raw.unfit("verbose", "true", "it or --quiet, not both"));
+        return Err(raw.conflict("verbose", "quiet"));
     }
     Ok(Common { threads, quiet, verbose, json, force, no_mpi })
 }

@@ -70,6 +70,16 @@ pub enum ConfigError {
         /// A valid name.
         expected: String,
     },
+    /// Two options of which only one can be given.
+    #[error("{origin}: given together with --{other}; expected one of --{option} and --{other}")]
+    Conflict {
+        /// Flag or file and line.
+        origin: Origin,
+        /// The option's long name.
+        option: &'static str,
+        /// That of the other.
+        other: String,
+    },
     /// A required option is missing.
     #[error("{command} needs {what}; give {how}")]
     Missing {

@@ -188,7 +188,7 @@ impl CheckedValues<'_> {
             };
             let other = about.instead_of.replace('_', "-");
             if !other.is_empty() && about.default.is_empty() && self.is_written(&other) {
-                return Err(self.unfit(name, &value, &format!("--{name} or --{other}, not both")));
+                return Err(self.conflict(name, &other));
             }
             params.set(about.key, &value).map_err(|error| self.refused(&error))?;
         }

@@ -1,9 +1,8 @@
 //! The given values, by option; only their types are checked.
 
-use super::{
-    COMMANDS, Command, CommandInfo, ConfigError, OPTIONS, Opt, OptionKind, Origin, nearest, options_of,
-};
+use super::{COMMANDS, Command, CommandInfo, ConfigError, OPTIONS, Opt, OptionKind, Origin, options_of};
 use inselberg_io::input_file;
+use inselberg_io::nearest;
 use inselberg_io::params::{ParamValue, Quantity, parse_count};
 use inselberg_io::particles::N_KINDS;
 use std::collections::BTreeMap;

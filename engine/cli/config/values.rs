@@ -143,6 +143,12 @@ impl CheckedValues<'_> {
         ConfigError::Value { origin, option: opt.name, value: value.into(), expected: expected.into() }
     }
 
+    pub(super) fn conflict(&self, name: &str, other: &str) -> ConfigError {
+        let option = self.raw.option(name).name;
+        let origin = self.raw.get(name).map_or(Origin::Default(option), |(_, origin)| origin);
+        ConfigError::Conflict { origin, option, other: other.into() }
+    }
+
     pub(super) fn missing(&self, name: &str) -> ConfigError {
         let opt = self.raw.option(name);
         let info = CommandInfo::of(self.raw.command());

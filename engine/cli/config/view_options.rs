@@ -138,13 +138,7 @@ pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
         [(_, kind, id)] => (kind, id),
         [] if raw.is_flag("plot") => return Err(no_object()),
         [] => (ViewedKind::Tracks, 0),
-        [_, (name, ..), ..] => {
-            return Err(raw.unfit(
-                name,
-                &raw.shown(name),
-                "one of --clump, --halo, --group, --void and --track",
-            ));
-        }
+        [(other, ..), (name, ..), ..] => return Err(raw.conflict(name, other)),
     };
     let plot = raw.plot()?;
     match map_option(raw) {

@@ -108,6 +108,9 @@ pub fn table_text(counts: &[Count], things: &str, stages: &[StageTime], peak_mem
     if let Some(bytes) = peak_memory {
         let _ = writeln!(text, "\n{:<18}{:>15}", "peak memory", format!("{:.1} MiB", mebibytes(bytes)));
     }
+    if !stages.is_empty() {
+        let _ = writeln!(text, "{:<18}docs/glossary.md; stages: docs/scaling.md", "terms");
+    }
     text
 }
 
@@ -144,7 +147,8 @@ pub fn mebibytes(bytes: u64) -> f64 {
 }
 
 fn total_seconds(stages: &[StageTime]) -> f64 {
-    stages.iter().map(|s| s.seconds).sum()
+    // An empty sum is -0.
+    stages.iter().map(|s| s.seconds).sum::<f64>() + 0.0
 }
 
 /// `12.3 M`, `4.56 k`, ...
@@ -192,6 +196,7 @@ forest                0.2500
 all stages            0.7500
 
 peak memory               2.0 MiB
+terms             docs/glossary.md; stages: docs/scaling.md
 ";
         assert_eq!(summary_text(&totals, &stages, Some(2 << 20)), expected);
         assert_eq!(summary_text(&CatalogueTotals::default(), &[], None), "");

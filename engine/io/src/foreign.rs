@@ -12,6 +12,9 @@ use crate::hdf5_file::Hdf5File;
 
 /// A catalogue of this program, which is not an input of particles or cells.
 const OWN: &str = "a catalogue of inselberg";
+/// What is said of one.
+const OWN_GIVEN: &str = "it is a catalogue of inselberg; expected a snapshot. `inselberg info` describes it; \
+                         `recut`, `view`, `tree` and `convert` take it";
 
 /// A format that is recognised but not read.
 #[derive(Debug, PartialEq, Eq)]
@@ -112,8 +115,16 @@ pub fn of_path(path: &Path) -> Option<&'static ForeignFormat> {
 /// The refusal of a format in the table. `known` lists the expected formats, if this one has no way out.
 pub(crate) fn refusal(path: &Path, known: impl Fn() -> String) -> Option<ReadError> {
     let ForeignFormat { name, instead, .. } = of_path(path)?;
+    if *name == OWN {
+        return Some(ReadError::absent(path, OWN_GIVEN));
+    }
     let expected = instead.map_or_else(known, str::to_string);
     Some(ReadError::absent(path, format!("it is {name}; expected {expected}")))
+}
+
+/// The refusal of a catalogue of this program in another format than HDF5.
+pub(crate) fn own_refusal(path: &Path) -> Option<ReadError> {
+    crate::catalogue::is_marked(path).then(|| ReadError::absent(path, OWN_GIVEN))
 }
 
 /// Tables of casacore are folders, and a file in them states their type.

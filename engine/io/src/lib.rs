@@ -34,6 +34,7 @@ mod leaf_snapshot;
 mod leaf_stream;
 #[cfg(feature = "hdf5")]
 mod mesh_blocks;
+mod nearest;
 mod npy_header;
 pub mod open_files;
 pub mod params;
@@ -56,6 +57,7 @@ pub use facts::{InputFacts, StaticName};
 pub use field_defaults::FieldDefaults;
 pub use identity::{base_of, input_identity, input_paths};
 pub use leaf_block::{LeafBlock, oct_of_block, value_of_block};
+pub use nearest::nearest;
 pub use readers::{READERS, open, open_from, read_headers, read_headers_with, recognises};
 pub use snapshot::{
     Counted, Every, Family, FieldInfo, Header, MONATOMIC, OctBlock, ParticleBlock, Reader, Snapshot, Units,

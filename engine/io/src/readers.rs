@@ -2,7 +2,7 @@
 
 use crate::{
     ExtraCosmology, FieldDefaults, InputFacts, ReadError, ReadResult, Reader, Snapshot, amrex, dataset_path,
-    foreign, input_file, ramses, uniform,
+    foreign, input_file, nearest, ramses, uniform,
 };
 #[cfg(feature = "hdf5")]
 use crate::{hdf5_file, mesh_blocks};
@@ -46,8 +46,7 @@ pub fn read_headers(path: &Path) -> ReadResult<InputFacts> {
 /// As for [`open`], or the snapshot states one of these, or its format fixes it.
 pub fn read_headers_with(path: &Path, defaults: &FieldDefaults) -> ReadResult<InputFacts> {
     if !dataset_path::file_of(path).exists() {
-        let what = format!("there is no such file or folder; expected {}", known_formats());
-        return Err(ReadError::absent(path, what));
+        return Err(ReadError::absent(path, nearest::absent(path, "a snapshot or an array")));
     }
     let reader = READERS.iter().position(|r| (r.recognises)(path, defaults));
     let reader = reader.ok_or_else(|| unknown_format(path))?;
@@ -84,7 +83,8 @@ pub fn open_from(facts: &InputFacts) -> Box<dyn Snapshot> {
 
 /// Why no reader recognises `path`: it is of another code, damaged, or of no known kind.
 fn unknown_format(path: &Path) -> ReadError {
-    if let Some(refusal) = foreign::refusal(path, known_formats).or_else(|| damaged_hdf5(path)) {
+    let refusal = foreign::refusal(path, known_formats);
+    if let Some(refusal) = refusal.or_else(|| foreign::own_refusal(path)).or_else(|| damaged_hdf5(path)) {
         return refusal;
     }
     let problem = match input_file::other_kind(path) {

@@ -21,7 +21,7 @@ for (const table of document.querySelectorAll('table.sortable')) {
   const names = heads.map(head => head.textContent.replace(/ \[.*/, '').trim());
   // A condition on a column, or a text in any cell.
   const condition = text => {
-    const parts = text.match(/^\s*(\S+)\s*(<=|>=|<|>|=)\s*(\S+)\s*$/);
+    const parts = text.match(/^\s*([^\s<>=]+)\s*(<=|>=|<|>|=)\s*(\S+)\s*$/);
     const column = parts ? names.indexOf(parts[1]) : -1;
     const limit = parts ? Number(parts[3]) : NaN;
     if (column < 0 || Number.isNaN(limit)) {

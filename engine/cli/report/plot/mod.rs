@@ -261,6 +261,8 @@ fn encode_png(width: u32, height: u32, rgb: &[u8]) -> Result<Vec<u8>, String> {
     encoder.set_color(png::ColorType::Rgb);
     encoder.add_text_chunk("Software".into(), MARK.into()).map_err(|e| e.to_string())?;
     encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Best);
+    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(rgb));
     written.map_err(|e| e.to_string()).map(|()| bytes)
 }

@@ -3,7 +3,7 @@
 use super::outline::{CatalogueOutline, select};
 use super::{Attribute, Catalogue, Table, Values, WriteError, WriteResult};
 use crate::staging::{Staged, check_writable};
-use crate::{ReadError, ReadResult, input_file};
+use crate::{ReadError, ReadResult, input_file, nearest};
 use std::ops::Range;
 use std::path::Path;
 
@@ -211,6 +211,9 @@ pub fn read_rows(path: &Path, table: &str, columns: &[&str], rows: Range<u64>) -
 }
 
 fn reader_for(path: &Path) -> ReadResult<&'static Format> {
+    if !path.exists() {
+        return Err(ReadError::absent(path, nearest::absent(path, "a catalogue")));
+    }
     find(path).map_err(|(problem, expected)| {
         let (problem, expected) = match path.is_dir() {
             true => ("is a folder".into(), "a catalogue that `inselberg phew` wrote".into()),

@@ -34,7 +34,7 @@ pub use positions::Positions;
 pub use write_npy::stage_positions;
 
 use super::{Cosmology, ExtraCosmology, Header, InputFacts, ReadError, ReadResult, StaticName, Units, facts};
-use crate::{foreign, input_file};
+use crate::{foreign, input_file, nearest};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -353,8 +353,7 @@ fn reader_for(path: &Path) -> ReadResult<usize> {
         known.join(" or ")
     };
     if !file_of(path).exists() {
-        let what = format!("there is no such file or folder; expected {}", known());
-        return Err(ReadError::absent(path, what));
+        return Err(ReadError::absent(path, nearest::absent(file_of(path), "a snapshot or an array")));
     }
     // Any HDF5 file would be recognised as a snapshot.
     if let Some(refusal) = foreign::refusal(file_of(path), known) {
@@ -362,6 +361,9 @@ fn reader_for(path: &Path) -> ReadResult<usize> {
     }
     let reader = PARTICLE_READERS.iter().position(|r| (r.recognises)(path));
     reader.ok_or_else(|| {
+        if let Some(refusal) = foreign::own_refusal(file_of(path)) {
+            return refusal;
+        }
         let is_hdf5 = ["hdf5", "h5"].iter().any(|e| file_of(path).extension().is_some_and(|x| x == *e));
         let what = if let Some(kind) = input_file::other_kind(file_of(path)) {
             format!("it is {kind}; expected")
