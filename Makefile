@@ -1,9 +1,11 @@
-# run: PHEW on the bundled RAMSES output     test: every test     bench: the benchmarks
+# run: clumps and haloes of the bundled outputs     test: every test     bench: the benchmarks
 # lint: format, clippy, docs                 setup: system packages that are missing
 # python: the wheel of the Python package, and its tests
 # install-capi: the library for C and Fortran in PREFIX (docs/in-situ.md)
 
-EXAMPLE = target/example/ramses_16/dm_1rank/output_00002
+EXAMPLES = target/example
+AMR = $(EXAMPLES)/ramses_32/output_00002
+PARTICLES = $(EXAMPLES)/gadget4_64/snapshot_004.hdf5
 RESULTS = inselberg-out
 # Further features of the tests: make test FEATURES=mpi
 FEATURES =
@@ -12,12 +14,13 @@ PROGRAM =
 
 .PHONY: run test bench lint setup python install-capi
 
-run: setup $(EXAMPLE)
+run: setup $(AMR) $(PARTICLES)
 	@mkdir -p $(RESULTS)
 	$(if $(PROGRAM),,cargo build --release)
-	$(or $(PROGRAM),cargo run --release --quiet --) phew $(EXAMPLE) --config configs/example.toml \
-		-o $(RESULTS)/clumps.hdf5 --plot $(RESULTS)/clumps.png --report $(RESULTS)/report
-	@echo; echo "catalogue: $(RESULTS)/clumps.hdf5"; echo "picture:   $(RESULTS)/clumps.png"; echo "report:    $(RESULTS)/report/index.html"
+	$(or $(PROGRAM),cargo run --release --quiet --) phew $(AMR) --config configs/example.toml \
+		-o $(RESULTS)/clumps.hdf5 --plot $(RESULTS)/clumps.png --report $(RESULTS)/clumps
+	$(or $(PROGRAM),cargo run --release --quiet --) phew $(PARTICLES) --unbind \
+		-o $(RESULTS)/haloes.hdf5 --plot $(RESULTS)/haloes.png --report $(RESULTS)/haloes
 
 test: setup
 	cargo test --workspace $(if $(FEATURES),--features $(FEATURES))
@@ -40,7 +43,9 @@ install-capi:
 setup:
 	@bash scripts/setup.sh
 
-$(EXAMPLE): tests/fixtures/ramses_16.tar.xz
-	@mkdir -p target/example
-	tar -xJf $< -C target/example
+$(AMR): tests/fixtures/ramses_32.tar.xz
+$(PARTICLES): tests/fixtures/gadget4_64.tar.xz
+$(AMR) $(PARTICLES):
+	@mkdir -p $(EXAMPLES)
+	tar -xJf $< -C $(EXAMPLES)
 	@touch $@
