@@ -101,6 +101,24 @@ fn an_svg_is_well_formed_and_names_its_axes() {
     check_tags(&text);
 }
 
+/// A picture of a million objects is about as large as one of a hundred.
+#[test]
+fn a_million_objects_make_a_picture_that_is_as_small() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let size = |n: u32| {
+        let path = folder.path().join(format!("{n}.svg"));
+        let catalogue =
+            Catalogue { attributes: vec![], tables: vec![objects("clumps", n), objects("haloes", n / 2)] };
+        plot(&path, &picture(&catalogue, vec![1.0; 16])).expect("drawn");
+        let text = fs::read_to_string(&path).expect("text");
+        let count = |n: u32| text.contains(&format!("clumps ({n})"));
+        assert!(count(n) || text.contains("clumps (1 000 000)") && text.contains("(largest 400)"), "{n}");
+        text.len()
+    };
+    let [few, many] = [100, 1_000_000].map(size);
+    assert!(many < 10 * few, "{few} {many}");
+}
+
 /// If particles are unbound, bound clumps have circles and a mass function of their own.
 #[test]
 fn bound_clumps_are_shown_beside_their_patches() {

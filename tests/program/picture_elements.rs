@@ -171,6 +171,19 @@ fn one_object_has_a_profile_and_its_velocities_where_it_is_bound() {
     assert!(line[0][1] < line[line.len() - 1][1], "{line:?}");
     let bound = drawn(&["--unbind", "--force"]);
     assert!(has(&bound, "circular velocity [km s⁻¹]") && has(&bound, "bound: greatest"));
+    // A kind has the same colours in the picture of a run and in its page.
+    let report = room.path("report");
+    let shown = ["--unbind", "--plot", &plot, "--report", &report, "-q", "--force"];
+    done(&[&search[..], &shown].concat());
+    let (picture, page) = (svg(&plot), svg(&format!("{report}/index.html")));
+    for (key, colour) in [("clumps (", "#FFFFFF"), ("haloes (", SKY), ("bound (", GREEN)] {
+        for (what, text) in [("picture", &picture), ("page", &page)] {
+            assert!(text.contains(key) && lines(text, colour).len() > 2, "{key} in the {what}");
+        }
+    }
+    for column in ["bound_mass [M☉]", "maximum_circular_velocity [km s⁻¹]", ">satellites<"] {
+        assert!(page.contains(column), "{column}");
+    }
     // The bound part has one colour as a circle, a dot and a text.
     assert!(!lines(&bound, GREEN).is_empty() && bound.matches(&format!("fill=\"{GREEN}\"")).count() > 1);
 }

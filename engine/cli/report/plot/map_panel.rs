@@ -177,3 +177,31 @@ fn images(
     along(periods[0], centre.0, f.left, f.right)
         .flat_map(move |x| along(periods[1], centre.1, f.top, f.bottom).map(move |y| (x, y)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: Frame = Frame { left: 100.0, top: 0.0, right: 200.0, bottom: 100.0 };
+
+    fn centres(periods: [Option<f64>; 2], centre: (f64, f64), radius: f64) -> Vec<(f64, f64)> {
+        images(periods, FRAME, centre, radius).collect()
+    }
+
+    #[test]
+    fn circles_go_on_across_periodic_walls() {
+        let whole = [Some(100.0); 2];
+        assert_eq!(centres(whole, (103.0, 50.0), 5.0), [(103.0, 50.0), (203.0, 50.0)]);
+        assert_eq!(centres(whole, (103.0, 2.0), 5.0).len(), 4, "a corner");
+        assert_eq!(centres([None; 2], (103.0, 50.0), 5.0), [(103.0, 50.0)], "open walls");
+        assert_eq!(centres(whole, (150.0, 50.0), 60.0).len(), 9, "a circle larger than the box");
+    }
+
+    #[test]
+    fn circles_around_places_beyond_the_map_reach_into_it() {
+        assert_eq!(centres([None; 2], (90.0, 50.0), 15.0), [(90.0, 50.0)]);
+        assert!(centres([None; 2], (90.0, 50.0), 5.0).is_empty());
+        // The map shows a quarter of the box; the centre is folded to the other end of it.
+        assert_eq!(centres([Some(400.0), None], (495.0, 50.0), 15.0), [(95.0, 50.0)]);
+    }
+}
