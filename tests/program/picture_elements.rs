@@ -3,7 +3,7 @@
 use crate::common::fits::{FitsFile, encoded};
 use crate::common::npy::npy_file;
 use crate::common::room::{Room, done, done_json};
-use crate::common::{gadget4, output};
+use crate::common::{gadget4, output, swift_fixture};
 use crate::pictures::{has, lines, texts};
 use inselberg_io::catalogue::read;
 use std::fs;
@@ -220,7 +220,8 @@ fn groups_and_voids_are_shown_among_others() {
     let picture = svg(&plot);
     assert!(texts(&picture)[0].starts_with("group 1") && has(&picture, "this one"), "{:?}", texts(&picture));
     assert!(!lines(&picture, YELLOW).is_empty() && !lines(&picture, SKY).is_empty());
-    let search = ["voids", &input, "-o", &voids, "--relevance-threshold", "1.5", "--neighbours", "16", "-q"];
+    let input = swift_fixture().join("snap_0000.hdf5").to_string_lossy().into_owned();
+    let search = ["voids", &input, "-o", &voids, "--relevance-threshold", "1.5", "--neighbours", "12", "-q"];
     done(&[&search[..], &["--report", &report]].concat());
     let page = svg(&format!("{report}/index.html"));
     assert!(

@@ -79,6 +79,7 @@ mod view;
 #[cfg(feature = "plot")]
 mod view_picture;
 mod view_track;
+mod viewed;
 mod viewers;
 mod voids;
 

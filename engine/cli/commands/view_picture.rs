@@ -3,7 +3,7 @@
 use super::fault::CommandError;
 use super::picture_title;
 use super::stored_maps::{StoredMatter, cells_around};
-use super::view::{Viewed, one};
+use super::viewed::{Viewed, one};
 use crate::config::{CubeRegion, ViewJob, ViewedKind};
 use crate::report::plot::kinds::{CircleRadius, MARKED, MapCircle};
 use crate::report::plot::objects::radii;
@@ -137,12 +137,9 @@ fn profile(
             *far += distance * volume;
         }
     })?;
-    let mut profile = RadialProfile { quantity: "mean density".into(), ..RadialProfile::default() };
-    if object.units.are_of_image() || flat {
-        profile.quantity = "mean value".into();
-    } else {
-        profile.quantity = object.units.mean_density().into();
-    }
+    let of_image = object.units.are_of_image() || flat;
+    let quantity = if of_image { "mean value" } else { object.units.mean_density() };
+    let mut profile = RadialProfile { quantity: quantity.into(), ..RadialProfile::default() };
     let newton = gravity(object.whole).filter(|_| is_bound);
     let (mut mass, mut velocity) = (0.0, Vec::new());
     for (shell, [sum, all, far]) in sums.into_iter().enumerate() {
@@ -150,7 +147,8 @@ fn profile(
         if all > 0.0 {
             profile.radius.push((far / all).max(0.25 * finest));
             profile.density.push(sum / all);
-            velocity.push((newton.unwrap_or(0.0) * mass.max(0.0) / shells.outer_edge(shell)).sqrt());
+            let edge = shells.outer_edge(shell);
+            velocity.push([edge, (newton.unwrap_or(0.0) * mass.max(0.0) / edge).sqrt()]);
         }
     }
     profile.velocity = newton.map(|_| velocity);

@@ -109,11 +109,11 @@ impl DisplayUnits {
     pub fn sentence(&self, attributes: &[(String, Attribute)]) -> String {
         match (self.are_physical(), has_units(attributes)) {
             (true, _) if self.expands => {
-                "Values are in physical units: Msun, km/s, g/cm3 and pMpc. Lengths (pMpc: proper Mpc), \
+                "Values are in physical units: M☉, km s⁻¹, g cm⁻³ and pMpc. Lengths (pMpc: proper Mpc), \
                  volumes and densities are proper, not comoving."
                     .into()
             }
-            (true, _) => "Values are in physical units: Mpc, Msun, km/s and g/cm3.".into(),
+            (true, _) => "Values are in physical units: Mpc, M☉, km s⁻¹ and g cm⁻³.".into(),
             (false, true) => "Values are in the code units of the input.".into(),
             (false, false) if !self.named.is_empty() => match value_unit(attributes) {
                 Some(unit) => format!("Lengths are in pixels, and values in the unit of the image: {unit}."),

@@ -7,7 +7,7 @@ use crate::report::html::{HtmlCell, figure, table};
 use crate::report::plot::history_svg;
 use crate::report::summary::grouped;
 use crate::report::units::four_digits;
-use crate::report::{RankReport, StageTime, UnitChoice};
+use crate::report::{DisplayUnit, RankReport, StageTime, UnitChoice};
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::catalogue::merger_tree::{MergerTreeTables, TrackName};
 use std::cmp::Ordering;
@@ -102,7 +102,7 @@ fn histories(data: &TreeReport<'_>) -> Result<String, String> {
 
 /// The table of these tracks.
 fn listing(tracks: &[TrackHistory<'_>]) -> String {
-    let [mass_unit, _] = tracks[0].unit_names();
+    let mass_unit = DisplayUnit { name: tracks[0].unit_names()[0].into(), factor: 1.0 }.shown();
     let mass = format!("mass [{mass_unit}]");
     let first = format!("first seen, {}", tracks[0].when_name());
     let names = ["track", &mass, "members", &first, "objects", "orphans", "mergers", "major mergers"];

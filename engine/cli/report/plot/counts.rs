@@ -2,7 +2,8 @@
 
 use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
-use super::frames::{LABEL, WHITE, YELLOW, draw_axes, draw_dark_grid, draw_names};
+use super::colours::{WHITE, YELLOW};
+use super::frames::{LABEL, draw_axes, draw_dark_grid, draw_names};
 use super::kinds::Shown;
 use crate::report::units::DisplayUnits;
 use plotters::prelude::DrawingBackend;

@@ -1,6 +1,6 @@
 //! The kinds of objects in pictures and pages, and what is drawn of each: one colour per kind everywhere.
 
-use super::frames::{GREEN, SKY, TURQUOISE, WHITE, YELLOW};
+use super::colours::{GREEN, SKY, TURQUOISE, WHITE, YELLOW};
 use super::objects::{DrawnObjects, Objects};
 use crate::report::least_drawn::LeastDrawn;
 use inselberg_io::catalogue::{Catalogue, Dimension, Table};

@@ -3,7 +3,8 @@
 use super::axis::{PlotAxis, Tick};
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
 use super::colour::colour_at;
-use super::frames::{LABEL, SUBTITLE, WHITE, draw_mark, draw_names, draw_ticks, labels_width, tick_length};
+use super::colours::WHITE;
+use super::frames::{LABEL, SUBTITLE, draw_mark, draw_names, draw_ticks, labels_width, tick_length};
 use super::kinds::MapCircle;
 use super::sight::{Sight, round_length, scale_bar};
 use super::sky_axes::{ShownValues, SkyView};

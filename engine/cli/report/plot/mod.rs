@@ -9,6 +9,7 @@
 //! | `kinds` | the kinds of objects, with one colour each, and their circles |
 //! | `objects` | places, masses and sizes of objects |
 //! | `frames` | axes, grids, names and keys around a frame |
+//! | `colours` | the colours of marks and grounds |
 //! | `axis` | scales, ticks and their labels |
 //! | `distribution` | another picture: volume and mass above each density |
 //! | `history` | another picture: the history of a track of a merger tree |
@@ -22,6 +23,7 @@
 pub(crate) mod axis;
 pub(crate) mod canvas;
 pub(crate) mod colour;
+mod colours;
 mod counts;
 mod distribution;
 mod figures;

@@ -2,7 +2,8 @@
 
 use super::axis::PlotAxis;
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
-use super::frames::{GREEN, SUBTITLE, WHITE, draw_dark_grid, draw_names, draw_ticks, labels_width};
+use super::colours::{GREEN, WHITE};
+use super::frames::{SUBTITLE, draw_dark_grid, draw_names, draw_ticks, labels_width};
 use crate::report::units::{DisplayUnit, DisplayUnits};
 use inselberg_io::catalogue::Dimension;
 use plotters::prelude::{DrawingBackend, RGBColor};
@@ -14,8 +15,9 @@ pub struct RadialProfile {
     pub radius: Vec<f64>,
     /// The mean density in each.
     pub density: Vec<f64>,
-    /// The circular velocity at each outer edge; `None` where gravity or units are not known.
-    pub velocity: Option<Vec<f64>>,
+    /// The outer edge of each shell, and the circular velocity there; `None` where gravity or units are not
+    /// known.
+    pub velocity: Option<Vec<[f64; 2]>>,
     /// The radius and the value of the greatest circular velocity of the bound part.
     pub greatest: Option<[f64; 2]>,
     /// Radii with names.
@@ -38,7 +40,8 @@ pub fn draw_profile<B: DrawingBackend>(
 ) -> Drawn {
     let length = units.unit(Dimension::LENGTH);
     let (first, last) = (profile.radius.first(), profile.radius.last());
-    let (low, high) = (first.map_or(f64::NAN, |r| r / 1.2), last.map_or(f64::NAN, |r| r * 1.2));
+    let edge = profile.velocity.as_ref().and_then(|velocity| velocity.last()).map_or(0.0, |[edge, _]| *edge);
+    let (low, high) = (first.map_or(f64::NAN, |r| r / 1.2), last.map_or(f64::NAN, |r| edge.max(r * 1.2)));
     let across = PlotAxis::log(low, high).scaled(length.factor);
     let middle = match profile.velocity {
         Some(_) => frame.top + 0.58 * (frame.bottom - frame.top),
@@ -58,6 +61,8 @@ pub fn draw_profile<B: DrawingBackend>(
     upper.draw(canvas, (&radii, &profile.density), &marks, true)?;
     let Some(velocity) = &profile.velocity else { return Ok(()) };
     let greatest = profile.greatest.map_or(0.0, |[_, value]| value);
+    let edges: Vec<f64> = velocity.iter().map(|[edge, _]| edge * length.factor).collect();
+    let velocity: Vec<f64> = velocity.iter().map(|[_, value]| *value).collect();
     let top = velocity.iter().copied().fold(greatest, f64::max);
     let lower = ProfilePanel {
         frame: Frame { top: middle + BETWEEN, ..frame },
@@ -67,7 +72,7 @@ pub fn draw_profile<B: DrawingBackend>(
         unit: units.unit(Dimension::VELOCITY),
         name: "circular velocity",
     };
-    lower.draw(canvas, (&radii, velocity), &marks, false)?;
+    lower.draw(canvas, (&edges, &velocity), &marks, false)?;
     let Some([radius, value]) = profile.greatest else { return Ok(()) };
     let at = lower.place(radius * length.factor, value);
     canvas.dot(at, 5.0, GREEN)?;
