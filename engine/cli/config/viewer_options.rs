@@ -98,7 +98,7 @@ pub(super) const VIEWERS: &[Opt] = &[
         kind: OptionKind::Path,
         example: "yt",
         commands: &[Phew, Fof, Voids],
-        help: "Also write a catalogue that yt opens into this folder: clumps.0.h5, groups.0.h5 or voids.0.h5",
+        help: "Also write a catalogue for yt into this folder: clumps.0.h5, groups.0.h5 or voids.0.h5",
         doc: "It has members if bound members or all particles are listed too. Needs units. The folder must \
               not contain other files of yt with such a name.",
         ..ROW
