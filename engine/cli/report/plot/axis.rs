@@ -151,8 +151,7 @@ impl PlotAxis {
                 let labelled = match digit {
                     1 => exponent.rem_euclid(every) == 0,
                     2 | 5 => decades < 1.7,
-                    3 => decades < 0.5,
-                    _ => false,
+                    _ => decades < 0.6,
                 };
                 let within = (-1e-9..=1.0 + 1e-9).contains(&place);
                 if within && (labelled || (every == 1 || digit == 1)) {
@@ -219,6 +218,7 @@ mod tests {
         assert_eq!(labels(PlotAxis::linear(-3.0, 7.0)), ["−2", "0", "2", "4", "6"]);
         assert_eq!(labels(PlotAxis::log(1e-5, 1e2)), ["10⁻⁴", "0.01", "1", "100"]);
         assert_eq!(labels(PlotAxis::log(1.0, 12.0)), ["1", "2", "5", "10"]);
+        assert_eq!(labels(PlotAxis::log(0.35, 0.75)), ["0.4", "0.5", "0.6", "0.7"]);
         assert_eq!(labels(PlotAxis::linear(0.0, 3e-28)), ["0", "1×10⁻²⁸", "2×10⁻²⁸", "3×10⁻²⁸"]);
         assert_eq!(labels(PlotAxis::log(2e-28, 3e-28)), ["2×10⁻²⁸", "3×10⁻²⁸"]);
     }
