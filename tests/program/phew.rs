@@ -98,8 +98,10 @@ fn the_segmented_field_and_its_choice_are_told() {
     let told = done(&phew_args(&input, &to, "2"));
     assert!(told.starts_with(&format!("field             {said}\n")), "{told}");
     if cfg!(feature = "plot") {
-        done(&[&phew_args(&input, &to, "2")[..], &["--plot", &picture]].concat());
-        assert!(fs::read_to_string(&picture).expect("a picture").contains(&said));
+        let report = room.path("report");
+        done(&[&phew_args(&input, &to, "2")[..], &["--plot", &picture, "--report", &report]].concat());
+        assert!(fs::read_to_string(&picture).expect("a picture").contains("field matter"));
+        assert!(fs::read_to_string(format!("{report}/index.html")).expect("a page").contains(&said));
     }
     let json = done_json(&[&phew_args(&input, &to, "2")[..], &["--field", "rho"]].concat());
     let field = &json["field"];
