@@ -190,7 +190,20 @@ fn a_synthetic_series_has_catalogues_and_their_true_tree() {
     let room = Room::new();
     let make = |folder: &str, seed: &str| {
         let [to, members] = [room.path(folder), "5e3".to_string()];
-        done_json(&["synth", "series", "-o", &to, "--outputs", "5", "--members", &members, "--seed", seed])
+        let mut told = done_json(&[
+            "synth",
+            "series",
+            "-o",
+            &to,
+            "--outputs",
+            "5",
+            "--members",
+            &members,
+            "--seed",
+            seed,
+        ]);
+        told.as_object_mut().and_then(|of| of.remove("written")).expect("the files have other folders");
+        told
     };
     let told = make("a", "1");
     assert_eq!(told, make("b", "1"));

@@ -115,13 +115,13 @@ mod tests {
             list("fits_axes", &[1.0, 3.0, 4.0]),
             text("CTYPE1", "VRAD"),
             text("CTYPE2", "STOKES"),
-            text("CTYPE3", "DEC--TAN"),
-            text("CTYPE4", "RA---TAN"),
+            text("CTYPE3", "DEC--SIN"),
+            text("CTYPE4", "RA---SIN"),
             real("CRVAL4", 83.5),
             real("CDELT1", 1e-7),
-            real("PC4_1", 0.25),
+            real("PC4_3", 0.25),
             real("PC4_2", 0.5),
-            real("PV3_1", 2.0),
+            real("PV3_1", 0.5),
             text("BUNIT", "K"),
         ];
         let found = SkyArray::from_attributes(&attributes);
@@ -131,12 +131,12 @@ mod tests {
         let expected = [
             "WCSAXES =                    3",
             "CTYPE3  = 'VRAD    '",
-            "CTYPE2  = 'DEC--TAN'",
-            "CTYPE1  = 'RA---TAN'",
+            "CTYPE2  = 'DEC--SIN'",
+            "CTYPE1  = 'RA---SIN'",
             "CRVAL1  =                 83.5",
             "CDELT3  =                 1E-7",
-            "PC1_3   =                 0.25",
-            "PV2_1   =                  2.0",
+            "PC1_2   =                 0.25",
+            "PV2_1   =                  0.5",
         ];
         assert_eq!(cards, expected);
     }

@@ -27,7 +27,7 @@ impl Brightness {
     pub fn new(unit: &str) -> Option<Self> {
         // K (Tmb) says which temperature it is.
         let unit = unit.split('(').next().unwrap_or("").trim();
-        let plain = unit.replace("**", "").replace(['^', '.'], " ").replace('/', " /");
+        let plain = unit.replace("**", "").replace('^', "").replace('.', " ").replace('/', " /");
         let parts: Vec<&str> = plain.split_whitespace().collect();
         let (first, below) = parts.split_first()?;
         let factor = |name: &str| {
