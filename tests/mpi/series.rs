@@ -58,7 +58,7 @@ fn a_damaged_snapshot_ends_no_other_on_any_process() {
         assert_eq!(told.len(), 3, "{ended:?}");
         assert!(told[0].contains("grav_00002.out00002") && told[0].contains("torn"), "{ended:?}");
         assert!(told[1].contains("info_00003.txt"), "{ended:?}");
-        assert!(told[2].contains("2 of 4 snapshots failed: "), "{ended:?}");
+        assert!(told[2].ends_with("2 of 4 snapshots failed"), "{ended:?}");
         let there = || {
             let mut there = names(&results);
             there.sort();
