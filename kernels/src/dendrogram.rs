@@ -54,15 +54,6 @@ pub struct Dendrogram {
     pub nodes: Vec<DendrogramNode>,
 }
 
-/// A structure while the dendrogram grows.
-struct Growing {
-    node: DendrogramNode,
-    /// The first of its own cells.
-    first: usize,
-    /// The cell that began it.
-    begun_by: usize,
-}
-
 /// The dendrogram of cells with these densities. `neighbours` appends the neighbours of a cell. Cells with
 /// NaN are in no structure. Between equal densities, the cell with the smaller index counts as denser. Costs
 /// a sort of the cells.
@@ -119,7 +110,7 @@ pub struct GrownStructures {
     structures: Vec<GrownStructure>,
 }
 
-/// A structure that has grown.
+/// A structure as it grows, and when it has grown.
 #[derive(Debug, Clone)]
 pub struct GrownStructure {
     node: DendrogramNode,
@@ -199,8 +190,8 @@ impl GrownStructures {
 /// are beside another part, or belong to few cells yet. Every other cell joins what one of them is in.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DecidingCells {
-    /// For each cell above the limit a cell that decides, and whose structure it joins: itself, if it decides.
-    /// [`NO_CELL`] for others.
+    /// For each cell above the limit a cell that decides, and whose structure it joins: itself, if it
+    /// decides. [`NO_CELL`] for others.
     pub joins: Vec<u32>,
     /// For each cell that decides, cells of the components that it touches.
     pub links: Vec<(u32, Vec<u32>)>,
@@ -253,7 +244,7 @@ pub fn deciding_cells(
 struct Growth {
     /// The structure that got each cell.
     of_cell: Vec<u32>,
-    structures: Vec<Growing>,
+    structures: Vec<GrownStructure>,
     /// From a structure to the one that holds it now, as a forest.
     outermost: Vec<u32>,
     /// From a structure that was too small to the one that got its cells; to itself otherwise.
@@ -296,13 +287,13 @@ impl Growth {
             self.structures[*child as usize].node.parent = Some(new);
         }
         let node = DendrogramNode { parent: None, children, most: value, least: value, n_cells: 1 };
-        self.structures.push(Growing { node, first: cell, begun_by: cell });
+        self.structures.push(GrownStructure { node, first: cell, begun_by: cell, is_absorbed: false });
         new
     }
 
     /// Cells come by falling density.
     fn join(&mut self, of: u32, cell: usize, value: f64) -> u32 {
-        let Growing { node, first, .. } = &mut self.structures[of as usize];
+        let GrownStructure { node, first, .. } = &mut self.structures[of as usize];
         node.least = value;
         node.n_cells += 1;
         *first = cell.min(*first);
@@ -313,9 +304,10 @@ impl Growth {
     fn absorb(&mut self, small: u32, owner: u32) {
         self.outermost[small as usize] = owner;
         self.absorbed[small as usize] = owner;
-        let Growing { node, first, .. } = &self.structures[small as usize];
+        let GrownStructure { node, first, is_absorbed, .. } = &mut self.structures[small as usize];
+        *is_absorbed = true;
         let (most, least, n, first_of_small) = (node.most, node.least, node.n_cells, *first);
-        let Growing { node, first, .. } = &mut self.structures[owner as usize];
+        let GrownStructure { node, first, .. } = &mut self.structures[owner as usize];
         node.most = node.most.max(most);
         node.least = node.least.min(least);
         node.n_cells += n;
@@ -328,15 +320,7 @@ impl Growth {
             NO_STRUCTURE => NO_STRUCTURE,
             of => find(absorbed, of),
         });
-        let of_cell = of_cell.collect();
-        let structure = |(i, of): (usize, Growing)| GrownStructure {
-            node: of.node,
-            first: of.first,
-            begun_by: of.begun_by,
-            is_absorbed: self.absorbed[i] as usize != i,
-        };
-        let structures = self.structures.into_iter().enumerate().map(structure).collect();
-        GrownStructures { of_cell, structures }
+        GrownStructures { of_cell: of_cell.collect(), structures: self.structures }
     }
 }
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from typing import Any, Callable, Optional, Tuple, TypeVar
+from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 
+from ._arrays import T, through_file
 from ._errors import InvalidArgumentError
-
-T = TypeVar("T")
 
 
 def image_of(field: Any, wcs: Any) -> Optional[Tuple[np.ndarray, Any]]:
@@ -35,7 +32,4 @@ def as_file(values: np.ndarray, header: Any, use: Callable[[str], T]) -> T:
     kept = fits.Header(header, copy=True)
     for scale in ("BSCALE", "BZERO", "BLANK"):
         kept.remove(scale, ignore_missing=True)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "image.fits")
-        fits.writeto(path, values, kept, output_verify="silentfix")
-        return use(path)
+    return through_file("image.fits", lambda path: fits.writeto(path, values, kept, output_verify="silentfix"), use)

@@ -1,13 +1,14 @@
 //! Arrays by name: every column, stored and deflated, the same groups as plain arrays, refusals, damage, and
 //! numpy.
 
+use crate::common::every_column;
 use crate::common::npy::npy_file;
 use crate::common::python::python;
 use crate::common::room::{Room, done};
 use crate::common::zip::{Member, zip_file};
 use inselberg_io::ReadResult;
 use inselberg_io::catalogue::read;
-use inselberg_io::particles::{Columns, MassOf, ParticleInput, Positions, open_particles};
+use inselberg_io::particles::{Columns, MassOf, ParticleInput, open_particles};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,9 +53,7 @@ fn whole(which: usize, is_deflated: bool, fortran: bool) -> Vec<u8> {
 }
 
 fn columns(input: &dyn ParticleInput, rows: std::ops::Range<u64>) -> ReadResult<Columns> {
-    let (id, mass, kind) = (Some(Vec::new()), Some(Vec::new()), Some(Vec::new()));
-    let position = Positions::with_capacity(true, 0);
-    let mut all = Columns { position, mass, id, kind, velocity: Some(Vec::new()), density: None };
+    let mut all = Columns { density: None, ..every_column(true) };
     input.read(0, rows, &mut all)?;
     Ok(all)
 }

@@ -1,7 +1,7 @@
 //! What observers get from FITS cubes and images: noise, columns, labels, regions and dendrograms. On any
 //! number of ranks, and against astropy and astrodendro.
 
-use crate::common::compare::assert_same;
+use crate::common::compare::{assert_same, real};
 use crate::common::fits::{FitsFile, encoded};
 use crate::common::python::python;
 use crate::common::room::{Room, done, done_json};
@@ -11,7 +11,7 @@ use inselberg::phew::image::{LabelsOf, stage_labels};
 use inselberg::phew::run::run;
 use inselberg::{FieldChoice, Persistence, PhewParams};
 use inselberg_comm::{Comm, Rank, run_ranks};
-use inselberg_io::catalogue::{Attribute, Catalogue, read};
+use inselberg_io::catalogue::{Catalogue, Table, read};
 use inselberg_io::{FieldDefaults, open_from, read_headers_with};
 use inselberg_kernels::dendrogram::DendrogramLimits;
 use std::fs;
@@ -92,11 +92,14 @@ fn noise_by_sorting() -> f64 {
     }
 }
 
-fn real(catalogue: &Catalogue, name: &str) -> f64 {
-    match catalogue.attribute(name) {
-        Some(Attribute::Real(value)) => *value,
-        other => panic!("{name} is {other:?}"),
-    }
+/// The pixel and the clump of each cell.
+fn cells_of(cells: &Table) -> impl Iterator<Item = (usize, u64)> {
+    let pixel = |at: &[u32; 3]| {
+        let [x, y, z] = at.map(|x| x as usize);
+        (z * SIZES[1] + y) * SIZES[0] + x
+    };
+    let places = cells.positions("ijk").expect("places").iter().map(pixel);
+    places.zip(cells.counts("clump").expect("clumps").iter().copied())
 }
 
 #[test]
@@ -136,13 +139,8 @@ fn noise_thresholds_labels_and_regions() {
     let cells = whole.table("cells").expect("labels imply cells");
     let n = SIZES.iter().product::<usize>();
     let mut expected = vec![0; n];
-    let places = match &cells.column("ijk").expect("places").values {
-        inselberg_io::catalogue::Values::U32x3(places) => places,
-        _ => panic!("places are positions"),
-    };
-    for (at, clump) in places.iter().zip(cells.counts("clump").expect("clumps")) {
-        let [x, y, z] = at.map(|x| x as usize);
-        expected[(z * SIZES[1] + y) * SIZES[0] + x] = *clump as i32;
+    for (at, clump) in cells_of(cells) {
+        expected[at] = clump as i32;
     }
     assert_eq!((0..n).map(label).collect::<Vec<_>>(), expected);
     assert!(expected.iter().enumerate().all(|(i, clump)| *clump == 0 || value(i) > 4.0 * sigma));
@@ -189,14 +187,7 @@ fn values_over_the_noise_of_pixels_are_searched() {
     assert_eq!(reals(&a, "density_peak"), reals(&b, "density_peak"));
     assert_eq!(reals(&a, "peak_snr"), reals(&b, "density_peak"));
     let cells = a.table("cells").expect("cells");
-    let clump = cells.counts("clump").expect("clumps");
-    let inselberg_io::catalogue::Values::U32x3(places) = &cells.column("ijk").expect("places").values else {
-        panic!("places are positions")
-    };
-    let own = places.iter().zip(clump).filter(|(_, clump)| **clump == 1).map(|(at, _)| {
-        let [x, y, z] = at.map(|x| x as usize);
-        value((z * SIZES[1] + y) * SIZES[0] + x)
-    });
+    let own = cells_of(cells).filter(|(_, clump)| *clump == 1).map(|(at, _)| value(at));
     let (mass, sum) = (reals(&a, "mass")[0], own.sum::<f64>());
     assert!((mass / sum - 1.0).abs() < 1e-13, "{mass} {sum}");
     assert_eq!((real(&a, "noise"), real(&a, "density_threshold")), (1.0, 4.0));
@@ -251,11 +242,10 @@ fn on_ranks(cube: &str, room: &Room, n: usize) -> (Catalogue, Vec<u8>, Vec<u8>) 
         let snapshot = open_from(&facts);
         let found = run(snapshot.as_ref(), &request, comm, &Executor::default()).expect("found").catalogue;
         let cells = &found.table("cells").expect("cells").table;
-        let of = (&found.attributes, LabelsOf::Clumps);
-        let staged = stage_labels(Path::new(&labels), of.0, cells, of.1, comm).expect("labels");
+        let labels = stage_labels(Path::new(&labels), &found.attributes, cells, LabelsOf::Clumps, comm);
         let limits = DendrogramLimits { value: 0.2, delta: 0.4, cells: 3 };
         let tree = dendrogram::stage(Path::new(&tree), &found.attributes, cells, &limits, None, comm);
-        let mut staged = staged;
+        let mut staged = labels.expect("labels");
         staged.extend(tree.expect("a dendrogram"));
         if comm.rank() == Rank(0) {
             staged.commit().expect("written");

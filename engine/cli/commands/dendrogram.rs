@@ -25,8 +25,8 @@ pub fn stage_of_catalogue(
     stage_of_cells((input, output), request, (&whole.attributes, cells), &Comm::solo())
 }
 
-/// Collective: stages the file of the cells of all ranks at `output`; rank 0 gets it. `input` is the source of
-/// the cells, for messages.
+/// Collective: stages the file of the cells of all ranks at `output`; rank 0 gets it. `input` is the source
+/// of the cells, for messages.
 pub fn stage_of_cells(
     (input, output): (&Path, &Path),
     request: &DendrogramRequest,

@@ -46,7 +46,7 @@ pub fn lines(snapshot: &dyn Snapshot) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// The noise of an image in one line, and thresholds for it; `None` without noise.
+/// The noise of an image, and thresholds that suit it, as names and texts. Empty without noise.
 pub fn noise_lines(noise: Option<&ImageNoise>) -> Vec<(&'static str, String)> {
     let Some(ImageNoise { sigma, origin, .. }) = noise else { return Vec::new() };
     let times = |n: f64| four_digits(n * sigma);

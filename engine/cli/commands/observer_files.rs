@@ -2,7 +2,7 @@
 
 use super::fault::CommandError;
 use crate::config::ObserverFiles;
-use inselberg::phew::image::{RegionFormat, regions, stage_labels};
+use inselberg::phew::image::{regions, stage_labels};
 use inselberg::{Clumps, Error};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::Catalogue;
@@ -45,12 +45,9 @@ pub fn stage_of_catalogue(
 
 fn stage_regions(input: &Path, files: &ObserverFiles, whole: &Catalogue) -> Result<Staged, CommandError> {
     let Some((path, format)) = &files.regions else { return Ok(Staged::default()) };
-    let text = text(whole, files, *format).ok_or_else(|| {
+    let table = whole.table(files.of.table());
+    let text = table.and_then(|table| regions(&whole.attributes, table, *format)).ok_or_else(|| {
         CommandError::about(input, "no sizes on the sky for regions; expected a FITS image".to_string())
     })?;
     Ok(stage_file(path, |out| out.write_all(text.as_bytes()))?)
-}
-
-fn text(whole: &Catalogue, files: &ObserverFiles, format: RegionFormat) -> Option<String> {
-    regions(&whole.attributes, whole.table(files.of.table())?, format)
 }

@@ -124,8 +124,8 @@ impl PixelGroups<'_> {
         bounds
     }
 
-    /// Adds the patches to the `totals` of their groups. The result does not depend on the order or the number
-    /// of ranks.
+    /// Adds the patches to the `totals` of their groups. The result does not depend on the order or the
+    /// number of ranks.
     pub fn add(&self, quanta: &[Quantum; N_SUMS], totals: &mut [PixelSums]) {
         let mut terms = Terms::<N_OF_PIXELS>::default();
         let kept: Vec<usize> = (0..self.pixels.len()).filter(|patch| self.sums(*patch).is_some()).collect();

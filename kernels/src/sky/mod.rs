@@ -23,6 +23,7 @@ use rotation::NativePole;
 use spectral::Spectral;
 
 pub use linear::PixelMatrix;
+pub use spectral::LIGHT;
 
 /// An axis of world coordinates, by its cards.
 #[derive(Debug, Clone, PartialEq, Default)]

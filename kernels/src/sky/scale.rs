@@ -32,7 +32,8 @@ impl SkyGrid {
         let of_line = self.cards.rest_frequency.filter(positive);
         let of_line = of_line.or(self.cards.rest_wavelength.filter(positive).map(of_wavelength));
         of_line.or_else(|| {
-            self.spectral.as_ref()?.frequency(self.cards.axes[self.spectral.as_ref()?.axis].value)
+            let spectral = self.spectral.as_ref()?;
+            spectral.frequency(self.cards.axes[spectral.axis].value)
         })
     }
 }

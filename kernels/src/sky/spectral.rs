@@ -3,7 +3,7 @@
 use super::{SkyCards, SkyError, WorldAxis};
 
 /// The speed of light in metres per second.
-pub(super) const LIGHT: f64 = 299_792_458.0;
+pub const LIGHT: f64 = 299_792_458.0;
 
 /// The spectral axis of a cube.
 #[derive(Debug, Clone, PartialEq)]

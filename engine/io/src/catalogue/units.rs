@@ -7,6 +7,9 @@ use crate::params::InputScale;
 
 /// The attribute with the units of sky coordinates and of columns of images: `ra [deg], flux [Jy]`.
 pub const SKY_UNITS: &str = "sky_units";
+/// The attribute with the median noise of an image whose pixels have their own noise. Densities of its
+/// catalogue are in units of that noise.
+pub const NOISE_MEDIAN: &str = "noise_median";
 /// The attribute with the unit of the values of an image.
 const VALUE_UNIT: &str = "fits_BUNIT";
 
@@ -83,7 +86,7 @@ pub fn value_unit(attributes: &[(String, Attribute)]) -> Option<&str> {
 pub fn image_unit<'a>(attributes: &'a [(String, Attribute)], column: &TableColumn) -> Option<&'a str> {
     if [Dimension::DENSITY, Dimension::new(-2, 1, 0)].contains(&column.dimension) {
         // With noise of each pixel, densities are in standard deviations. Means are not.
-        let is_over_noise = real(attributes, "noise_median").is_some() && column.name != "density_mean";
+        let is_over_noise = real(attributes, NOISE_MEDIAN).is_some() && column.name != "density_mean";
         return value_unit(attributes).filter(|_| !is_over_noise);
     }
     if column.dimension != Dimension::NONE {

@@ -9,11 +9,11 @@
 //! ```
 
 use crate::exchange::grouped;
-use crate::phew::image::{SkyArray, is_fits};
-use inselberg_comm::agree::share_of_rank;
+use crate::phew::image::{SkyArray, is_fits, sides_of_cells};
+use inselberg_comm::agree::{first_message, share_of_rank};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::catalogue::{
-    Attribute, DendrogramFile, DendrogramPart, Table, Values, WriteError, stage_dendrogram,
+    Attribute, DendrogramFile, DendrogramPart, Table, WriteError, stage_dendrogram,
 };
 use inselberg_io::staging::Staged;
 use inselberg_kernels::dendrogram::{
@@ -88,7 +88,7 @@ struct CellSlab {
 }
 
 /// The columns of cells that an array needs.
-struct CellColumns<'a> {
+struct ArrayCells<'a> {
     levels: &'a [u8],
     places: &'a [[u32; 3]],
     density: &'a [f64],
@@ -96,42 +96,10 @@ struct CellColumns<'a> {
     selected: Option<&'a [u8]>,
 }
 
-impl<'a> CellColumns<'a> {
+impl<'a> ArrayCells<'a> {
     fn new(cells: &'a Table) -> Option<Self> {
-        let density = cells.reals("density")?;
-        let selected = match cells.column("selected").map(|column| &column.values) {
-            Some(Values::U8(selected)) => Some(selected.as_slice()),
-            _ => None,
-        };
-        match (&cells.column("level")?.values, &cells.column("ijk")?.values) {
-            (Values::U8(levels), Values::U32x3(places)) => Some(Self { levels, places, density, selected }),
-            _ => None,
-        }
-    }
-
-    /// Collective: cells along each axis of the box.
-    fn sides(&self, attributes: &[(String, Attribute)], comm: &Comm) -> Result<[usize; 3], DendrogramError> {
-        let wrong = |problem: String| Err(DendrogramError::Cells(problem));
-        let coarse = attributes.iter().find(|(name, _)| name == "coarse_cells");
-        let Some((_, Attribute::Reals(coarse))) = coarse else {
-            return wrong("no attribute coarse_cells; expected the shape of the box".into());
-        };
-        let most = self.levels.iter().max().map_or(-1.0, |level| f64::from(*level));
-        let least = self.levels.iter().min().map_or(f64::NEG_INFINITY, |level| -f64::from(*level));
-        let [most, least] = comm.all_max(&[most, least])?[..] else { unreachable!("two values") };
-        match (most, -least) {
-            (-1.0, _) => return wrong("no cells; expected 1 or more".into()),
-            (most, least) if least != most => {
-                let expected = "expected cells of one size, for an array";
-                return wrong(format!("cells of levels {least} to {most}; {expected}"));
-            }
-            _ => {}
-        }
-        let side = |axis: usize| (*coarse.get(axis)? as usize).checked_mul(1_usize.checked_shl(most as u32)?);
-        match [0, 1, 2].map(side) {
-            [Some(nx), Some(ny), Some(nz)] => Ok([nx, ny, nz]),
-            _ => wrong("the shape of the box is too large; expected cells that fill it".into()),
-        }
+        let (levels, places) = (cells.bytes("level")?, cells.positions("ijk")?);
+        Some(Self { levels, places, density: cells.reals("density")?, selected: cells.bytes("selected") })
     }
 }
 
@@ -139,9 +107,12 @@ impl CellSlab {
     /// Collective: brings cells to the ranks of their planes.
     fn new(attributes: &[(String, Attribute)], cells: &Table, comm: &Comm) -> Result<Self, DendrogramError> {
         let expected = "a catalogue of `inselberg phew --with-cells`";
-        let columns = CellColumns::new(cells)
+        let columns = ArrayCells::new(cells)
             .ok_or_else(|| DendrogramError::Cells(format!("no density of cells; expected {expected}")))?;
-        let sides = columns.sides(attributes, comm)?;
+        let sides = sides_of_cells(attributes, columns.levels, comm)?;
+        let sides = sides.map_err(|(problem, expected)| {
+            DendrogramError::Cells(format!("{problem}; expected {expected}"))
+        })?;
         let SkyArray { axes, header } = SkyArray::from_attributes(attributes);
         let shape: Vec<usize> = axes.iter().map(|axis| sides[*axis]).collect();
         let plane = shape[1..].iter().try_fold(1_usize, |n, side| n.checked_mul(*side));
@@ -164,14 +135,14 @@ impl CellSlab {
             let [nx, ny, nz] = sides;
             format!("a cell at {place:?}; expected places within {nx} x {ny} x {nz}")
         });
-        if let Some((_, problem)) = inselberg_comm::agree::first_message(comm, outside)? {
+        if let Some((_, problem)) = first_message(comm, outside)? {
             return Err(DendrogramError::Cells(problem));
         }
         let planes = planes_of(comm.rank(), shape[0], comm);
         let n_own = planes.len() * plane;
         let mut density = Vec::new();
         let has_room = density.try_reserve_exact(n_own).map_err(|_| format!("no memory for {n_own} cells"));
-        if let Some((_, problem)) = inselberg_comm::agree::first_message(comm, has_room.err())? {
+        if let Some((_, problem)) = first_message(comm, has_room.err())? {
             return Err(DendrogramError::Cells(format!("{problem}; expected more memory")));
         }
         density.resize(n_own, f64::NAN);
@@ -339,7 +310,7 @@ impl SlabDendrogram {
         limits: &DendrogramLimits,
         comm: &Comm,
     ) -> Result<Staged, DendrogramError> {
-        let mut parts = Parts { of: self, slab, comm, rank: Rank(0), done: 0 };
+        let mut parts = DendrogramParts { of: self, slab, comm, rank: Rank(0), done: 0 };
         if comm.rank() != Rank(0) {
             while parts.next()?.is_some() {}
             return Ok(Staged::default());
@@ -469,7 +440,7 @@ impl DecidingOfAll {
 }
 
 /// The parts of the file, in the order of the array.
-struct Parts<'a> {
+struct DendrogramParts<'a> {
     of: &'a SlabDendrogram,
     slab: &'a CellSlab,
     comm: &'a Comm,
@@ -478,7 +449,7 @@ struct Parts<'a> {
     done: usize,
 }
 
-impl Parts<'_> {
+impl DendrogramParts<'_> {
     /// Collective: the next part on rank 0, nothing on the others; `None` past the last one.
     fn next(&mut self) -> Result<Option<DendrogramPart>, CommError> {
         let planes = loop {

@@ -61,8 +61,8 @@ pub trait Segmented {
     /// When another rank fails.
     fn cells(&self, ids: &PatchIds, comm: &Comm) -> Result<Option<PartTable>, CommError>;
 
-    /// Collective: the number of places on the sky of each clump and halo of this rank; `None` of what is no
-    /// cube of an observer.
+    /// Collective: the number of places on the sky of each clump and halo of this rank, for cubes of
+    /// observers; `None` for other inputs.
     ///
     /// # Errors
     /// When another rank fails.

@@ -83,14 +83,12 @@ impl<'a> Input<'a> {
         let units = ThresholdUnits { density: 1.0, of, mass: mass_unit(snapshot, params.rules, comm)? };
         let thresholds = SearchThresholds::new(given.in_code_units(units));
         let mut columns = ExtraColumns::new(snapshot, source);
-        if thresholds.are_below_zero() {
-            let refused = RunError::NegativeThreshold(thresholds.given().density);
-            columns.keep_masses(source).ok_or(refused)?;
-        }
-        let local = params.image.known.as_ref().and_then(|noise| noise.local.clone());
-        if local.is_some() {
+        let noise = params.image.known.as_ref().and_then(|noise| noise.local.as_deref());
+        if thresholds.are_below_zero() || noise.is_some() {
             let refused = || RunError::NegativeThreshold(thresholds.given().density);
-            if thresholds.are_below_zero() || columns.keep_masses(source).is_none() {
+            columns.keep_masses(source).ok_or_else(refused)?;
+            // Values are either lifted or over their noise.
+            if thresholds.are_below_zero() && noise.is_some() {
                 return Err(refused());
             }
         }
@@ -101,12 +99,11 @@ impl<'a> Input<'a> {
         let takes_part = selected.is_some().then_some(&takes_part as TakesPart<'_>);
         let tests = TestRule { threshold, takes_part };
         let request = LoadRequest { source, values: params.leaf_values(), tests, extra_fields, weights };
-        let over_noise = |field| local.as_deref().map(|local| local.searched(snapshot, field, GIVEN));
-        let lifted = source.field().and_then(|field| match thresholds.are_below_zero() {
-            true => thresholds.lifted_snapshot(snapshot, field, GIVEN),
-            false => over_noise(field),
+        let changed = source.field().and_then(|field| match noise {
+            Some(noise) => Some(noise.over_noise(snapshot, field, GIVEN)),
+            None => thresholds.lifted_snapshot(snapshot, field, GIVEN),
         });
-        let searched = lifted.as_ref().map_or(snapshot, |lifted| lifted as &dyn Snapshot);
+        let searched = changed.as_ref().map_or(snapshot, |changed| changed as &dyn Snapshot);
         let part = load(searched, &request, comm, executor)?;
         let densest = part.field.rho.iter().copied().fold(0.0, f64::max);
         let n_leaves = comm.all_reduce_counts(&[part.n_own_leaves() as u64], Reduce::Sum)?[0];
@@ -399,7 +396,7 @@ pub struct ExtraColumns {
     mass_density: Option<&'static str>,
 }
 
-/// The name of the segmented field in which its values are not lifted.
+/// The name under which the segmented field has the values of the input.
 const GIVEN: &str = "the segmented field as it is in the input";
 
 impl ExtraColumns {
@@ -415,8 +412,7 @@ impl ExtraColumns {
         }
     }
 
-    /// Requests the values of the input if the segmented ones are lifted. `None` if they are not a field of
-    /// cells.
+    /// Requests the values of the input where others are searched. `None` if they are not a field of cells.
     fn keep_masses(&mut self, source: DensitySource) -> Option<()> {
         self.mass_density = self.mass_density.or(Some(GIVEN));
         matches!(source, DensitySource::Cells(_)).then_some(())

@@ -18,7 +18,6 @@ use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, RUN_ATTRIBUTE
 use inselberg_io::params;
 use inselberg_io::params::{InputScale, Params};
 use inselberg_kernels::phew::persistence::Persistence;
-use inselberg_kernels::props::Structure;
 
 params! {
     /// The new thresholds of a catalogue of clumps. `None` keeps a threshold.
@@ -78,8 +77,8 @@ params! {
 const OF_HALOES: &str = "n_halo_";
 
 /// The catalogue that a run with these thresholds writes, bit for bit, without the tables of cells and
-/// particles. Costs a sort of the peaks. The cells of images are kept; cubes without them have no areas on the
-/// sky.
+/// particles. Costs a sort of the peaks. The cells of images are kept; cubes without them have no areas on
+/// the sky.
 ///
 /// # Errors
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
@@ -151,43 +150,33 @@ pub(crate) fn cut_again(
     Ok((catalogue, found))
 }
 
-/// The rows of the peaks of cells of an image, from 1, and their positions.
-fn peaks_of_cells(cells: &Table) -> Option<(&[u64], &[[u32; 3]])> {
-    match (cells.counts(PEAK), &cells.column("ijk")?.values) {
-        (Some(peaks), Values::U32x3(ijk)) => Some((peaks, ijk)),
-        _ => None,
-    }
-}
-
-/// The label of the patch in a row, from 1; 0 for none.
-fn label_of(row: u64, labels: &[u64]) -> u64 {
-    (row as usize).checked_sub(1).and_then(|row| labels.get(row)).copied().unwrap_or(0)
+/// The patch in a row of the tree, from 1; `None` for 0.
+fn patch_of_row(row: u64) -> Option<usize> {
+    (row as usize).checked_sub(1)
 }
 
 /// Collective: the number of places on the sky of clumps and haloes.
 fn sky_pixels(
     cells: &Table,
     found: &Structures,
-    [x, y]: [usize; 2],
+    axes: [usize; 2],
     comm: &Comm,
 ) -> Result<[Vec<u64>; 2], CommError> {
-    let (peaks, ijk) = peaks_of_cells(cells).unwrap_or_default();
-    let place = |at: &[u32; 3]| u64::from(at[x]) << 32 | u64::from(at[y]);
-    let of = |labels: &[u64], rows: &[Structure]| {
-        let all = peaks.iter().zip(ijk).map(|(peak, at)| (label_of(*peak, labels), place(at)));
-        image::distinct_places(all.collect(), rows, comm)
-    };
-    let clumps = of(&found.clump_of_patch, &found.clumps)?;
-    Ok([clumps, of(&found.halo_of_patch, &found.haloes)?])
+    let (rows, places) = (cells.counts(PEAK), cells.positions("ijk"));
+    let of_cells = rows.unwrap_or_default().iter().zip(places.unwrap_or_default());
+    let pixel = |(row, at): (&u64, &[u32; 3])| Some((patch_of_row(*row)?, image::sky_place(*at, axes)));
+    let pixels: Vec<(usize, u64)> = of_cells.filter_map(pixel).collect();
+    image::sky_pixels(&pixels, [&found.clump_of_patch, &found.halo_of_patch], found, comm)
 }
 
 /// The cells of an image with their new clumps and haloes.
 fn labelled_again(cells: &Table, found: &Structures) -> Table {
     let mut cells = cells.clone();
-    let peaks = cells.counts(PEAK).unwrap_or_default().to_vec();
+    let rows = cells.counts(PEAK).unwrap_or_default().to_vec();
     for (name, labels) in [("clump", &found.clump_of_patch), ("halo", &found.halo_of_patch)] {
+        let label = |row: &u64| patch_of_row(*row).and_then(|patch| labels.get(patch)).copied().unwrap_or(0);
         if let Some(column) = cells.columns.iter_mut().find(|column| column.name == name) {
-            column.values = Values::U64(peaks.iter().map(|peak| label_of(*peak, labels)).collect());
+            column.values = Values::U64(rows.iter().map(label).collect());
         }
     }
     cells

@@ -22,7 +22,6 @@ use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::{Attribute, PartTable};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::phew::test_cells::TestCells;
-use inselberg_kernels::props::Structure;
 
 /// Leaves, and by which rules they are segmented.
 pub struct LeafField<'a> {
@@ -143,12 +142,7 @@ impl Segmented for SegmentedLeaves<'_> {
         let Some(axes) = image::sky_axes(attributes) else { return Ok(None) };
         let places = LeafPlaces { part: self.part, segmentation: &self.segmentation };
         let pixels = image::places_of_patches(&places, &self.links.own, axes);
-        let of = |of_patch: &[u64], rows: &[Structure]| {
-            let labelled = pixels.iter().map(|(slot, at)| (of_patch[slot.at()], *at));
-            image::distinct_places(labelled.collect(), rows, comm)
-        };
-        let clumps = of(&ids.clump, &structures.clumps)?;
-        Ok(Some([clumps, of(&ids.halo, &structures.haloes)?]))
+        image::sky_pixels(&pixels, [&ids.clump, &ids.halo], structures, comm).map(Some)
     }
 
     fn forget_places(&mut self) {

@@ -227,7 +227,7 @@ impl PatchTotals {
 
 /// The rounded sums of own peaks in code units.
 pub struct OwnValues {
-    /// All sums but the others.
+    /// The sums that every run has.
     pub patches: Vec<PatchValues>,
     /// Momenta, if there are velocities.
     pub momenta: Option<Vec<[f64; 3]>>,

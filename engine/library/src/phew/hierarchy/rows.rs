@@ -258,8 +258,8 @@ impl SummedRows {
         }
     }
 
-    /// Collective: the pixels of the clumps and haloes of this rank, from the patches of all; `None` of what is
-    /// no image. One exchange.
+    /// Collective: the pixels of the clumps and haloes of this rank, from the patches of all ranks; `None`
+    /// for inputs other than images. One exchange.
     fn pixels(
         &self,
         peaks: &Peaks,

@@ -1,7 +1,8 @@
 //! The array of an image or cube, as viewers expect it: velocity, latitude, longitude.
 
-use super::cards::{BEGINNING, ImageSky};
+use super::cards::{AttributeCards, BEGINNING, ImageSky};
 use super::flat::is_flat;
+use inselberg_comm::{Comm, CommError};
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::fits_cards::Cards;
 
@@ -10,7 +11,7 @@ use inselberg_io::fits_cards::Cards;
 pub struct SkyArray {
     /// The axes of the box, from 0, the slowest one first. Two for an image.
     pub axes: Vec<usize>,
-    /// The coordinates of these axes, the fastest one first; `None` if the cells are of no FITS file.
+    /// The coordinates of these axes, the fastest one first; `None` if the cells are not of a FITS file.
     pub header: Option<Cards>,
 }
 
@@ -32,6 +33,39 @@ impl SkyArray {
         }
         let order: Vec<usize> = axes.iter().rev().map(|axis| of_file[*axis]).collect();
         Self { axes, header: Some(coordinates(attributes, &order)) }
+    }
+}
+
+/// Why cells are no array: what they are instead, and what was expected.
+pub type NoArray = (String, &'static str);
+
+/// Collective: cells along each axis of the box, from the levels of the cells of this rank.
+///
+/// # Errors
+/// When another rank fails.
+pub fn sides_of_cells(
+    attributes: &[(String, Attribute)],
+    levels: &[u8],
+    comm: &Comm,
+) -> Result<Result<[usize; 3], NoArray>, CommError> {
+    // A rank without cells has neither a greatest nor a least level.
+    let most = levels.iter().max().map_or(f64::NEG_INFINITY, |level| f64::from(*level));
+    let least = levels.iter().min().map_or(f64::NEG_INFINITY, |level| -f64::from(*level));
+    let [most, least] = comm.all_max(&[most, least])?[..] else { unreachable!("two values") };
+    let no_array = |problem: &str, expected| Ok(Err((problem.into(), expected)));
+    let Some(coarse) = AttributeCards(attributes).reals("coarse_cells") else {
+        return no_array("no attribute coarse_cells", "the shape of the box");
+    };
+    if most < 0.0 {
+        return no_array("no cells", "1 or more");
+    }
+    if most != -least {
+        return no_array(&format!("cells of levels {} to {most}", -least), "cells of one size, for an array");
+    }
+    let side = |axis: usize| (*coarse.get(axis)? as usize).checked_mul(1_usize.checked_shl(most as u32)?);
+    match [0, 1, 2].map(side) {
+        [Some(nx), Some(ny), Some(nz)] => Ok(Ok([nx, ny, nz])),
+        _ => no_array("the shape of the box is too large", "cells that fill it"),
     }
 }
 

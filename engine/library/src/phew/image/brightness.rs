@@ -1,5 +1,7 @@
 //! The unit of the values of pixels, and what a sum of values is in janskys and kelvins.
 
+use inselberg_kernels::sky::LIGHT;
+
 /// What values of pixels are, with the factor of their prefix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Brightness {
@@ -15,8 +17,6 @@ pub enum Brightness {
 
 /// Boltzmann's constant in J/K.
 const BOLTZMANN: f64 = 1.380_649e-23;
-/// The speed of light in metres per second.
-const LIGHT: f64 = 299_792_458.0;
 /// Joules per second, square metre and hertz in a jansky.
 const JANSKY: f64 = 1e-26;
 /// Prefixes of janskys and kelvins.

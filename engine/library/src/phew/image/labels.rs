@@ -3,10 +3,11 @@
 //! Rank 0 writes the image slab by slab. For each slab the ranks send it the labels of their cells there, so
 //! no rank holds the whole image.
 
-use super::array::{axes_of, coordinates};
+use super::array::{axes_of, coordinates, sides_of_cells};
 use crate::error::Error;
+use inselberg_comm::agree::{AgreeError, agree};
 use inselberg_comm::{Comm, CommError, Rank};
-use inselberg_io::catalogue::{Attribute, Table, Values, WriteError};
+use inselberg_io::catalogue::{Attribute, Table, WriteError};
 use inselberg_io::fits_cards::Cards;
 use inselberg_io::label_image::stage_label_image;
 use inselberg_io::staging::Staged;
@@ -56,11 +57,14 @@ pub fn stage_labels(
 ) -> Result<Staged, Error> {
     let wrong =
         |problem: &str, expected: &str| Error::from(WriteError::content(path, "labels", problem, expected));
-    let sizes = sizes(attributes, cells, comm)?
-        .ok_or_else(|| wrong("cells of several levels", "the pixels of an image"))?;
-    let labelled = labelled(cells, of, sizes);
-    let labelled = labelled.ok_or_else(|| wrong("no labels of cells up to 2^31", "a table of cells"));
-    let mut labelled = labelled?;
+    let sizes = sides_of_cells(attributes, cells.bytes("level").unwrap_or_default(), comm)?;
+    let sizes = sizes.map_err(|(problem, expected)| wrong(&problem, expected))?;
+    let unlabelled = "no labels of cells up to 2^31";
+    let labelled = agree(comm, labelled(cells, of, sizes).ok_or(unlabelled));
+    let mut labelled = labelled.map_err(|error| match error {
+        AgreeError::Comm(error) => error.into(),
+        AgreeError::Here(_) | AgreeError::Elsewhere { .. } => wrong(unlabelled, "a table of cells"),
+    })?;
     labelled.par_sort_unstable();
     let [nx, ny, nz] = sizes.map(|n| n as u64);
     let (plane, n_planes) = if nz > 1 { (nx * ny, nz) } else { (nx, ny) };
@@ -84,31 +88,9 @@ pub fn stage_labels(
     Ok(stage_label_image(path, &shape, &cards, &what, &mut next)?)
 }
 
-/// Collective: pixels along each axis of the box; `None` if cells have several levels.
-fn sizes(
-    attributes: &[(String, Attribute)],
-    cells: &Table,
-    comm: &Comm,
-) -> Result<Option<[usize; 3]>, CommError> {
-    let levels: &[u8] = match cells.column("level").map(|column| &column.values) {
-        Some(Values::U8(levels)) => levels,
-        _ => &[],
-    };
-    let most = levels.iter().max().copied().map_or(-1.0, f64::from);
-    let least = levels.iter().min().copied().map_or(f64::NEG_INFINITY, |level| -f64::from(level));
-    let both = comm.all_max(&[most, least])?;
-    if both[0] != -both[1] {
-        return Ok(None);
-    }
-    let coarse = super::cards::AttributeCards(attributes).reals("coarse_cells");
-    Ok(coarse.map(|coarse| std::array::from_fn(|a| (coarse[a] as usize) << both[0] as usize)))
-}
-
 /// The pixels in a clump; `None` if the cells have no labels, or too great ones.
 fn labelled(cells: &Table, of: LabelsOf, [nx, ny, nz]: [usize; 3]) -> Option<Vec<LabelledPixel>> {
-    let (Values::U32x3(ijk), labels) = (&cells.column("ijk")?.values, cells.counts(of.column())?) else {
-        return None;
-    };
+    let (ijk, labels) = (cells.positions("ijk")?, cells.counts(of.column())?);
     let one = |(at, label): (&[u32; 3], &u64)| {
         let [x, y, z] = at.map(|x| x as usize);
         let is_inside = x < nx && y < ny && z < nz;

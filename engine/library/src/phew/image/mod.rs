@@ -17,9 +17,9 @@ mod pixels;
 mod regions;
 mod sky;
 
-pub use array::SkyArray;
+pub use array::{SkyArray, sides_of_cells};
 pub use cards::ImageSky;
-pub use distinct::{distinct_places, places_of_patches};
+pub use distinct::{places_of_patches, sky_pixels, sky_place};
 pub use flat::is_flat;
 pub use labels::{LabelsOf, stage_labels};
 pub use noise::{GivenNoise, ImageNoise};
@@ -32,7 +32,7 @@ use inselberg_io::Header;
 use inselberg_io::catalogue::units::SKY_UNITS;
 use inselberg_io::catalogue::{Attribute, Table};
 use inselberg_kernels::sky::SkyError;
-use observer::Observer;
+use observer::Observation;
 
 /// The attribute with the coordinates of the columns, or the reason why there are none.
 const SKY: &str = "sky";
@@ -52,7 +52,7 @@ pub fn add_attributes(attributes: &mut Vec<(String, Attribute)>) {
         Some(Err(problem)) => (format!("none: {problem}"), Vec::new()),
     };
     let of_columns =
-        Observer::from_attributes(attributes).map_or(Vec::new(), |observer| observer.columns(true));
+        Observation::from_attributes(attributes).map_or(Vec::new(), |observed| observed.columns(true));
     let of_columns = of_columns.iter().filter(|column| !column.unit.is_empty());
     units.extend(of_columns.map(|column| format!("{} [{}]", column.name, column.unit)));
     attributes.push((SKY.into(), Attribute::Text(sentence)));
@@ -86,14 +86,14 @@ pub fn has_axes(attributes: &[(String, Attribute)]) -> bool {
 
 /// Sizes of pixels, channels and the beam of an image, as names and texts, where its header has them.
 pub fn scales(attributes: &[(String, Attribute)]) -> Vec<(&'static str, String)> {
-    Observer::from_attributes(attributes).map_or(Vec::new(), |observer| observer.scales())
+    Observation::from_attributes(attributes).map_or(Vec::new(), |observed| observed.scales())
 }
 
 /// The axes of the box that are the sky of a cube; `None` of images, where each pixel has its own place, and
 /// of other inputs.
 pub fn sky_axes(attributes: &[(String, Attribute)]) -> Option<[usize; 2]> {
-    let observer = Observer::from_attributes(attributes)?;
-    observer.channel_axis.map(|_| observer.sky_axes)
+    let observed = Observation::from_attributes(attributes)?;
+    observed.channel_axis.map(|_| observed.sky_axes)
 }
 
 /// Adds the columns of observers to the tables of these clumps and haloes, and gives columns of one plane
@@ -106,17 +106,17 @@ pub fn complete<'a>(
     tables: impl Iterator<Item = &'a mut Table>,
 ) {
     let sky = ImageSky::from_attributes(attributes).and_then(Result::ok);
-    let observer = Observer::from_attributes(attributes);
+    let observed = Observation::from_attributes(attributes);
     let is_flat = flat::is_flat(attributes);
     for table in tables {
         let kind = ["clumps", "haloes"].iter().position(|name| *name == table.name);
-        if let (Some(observer), Some(shapes), Some(kind)) = (&observer, &found.pixels, kind) {
-            observer.add_columns(table, &shapes[kind], sky_pixels.map(|all| all[kind].as_slice()));
+        if let (Some(observed), Some(shapes), Some(kind)) = (&observed, &found.pixels, kind) {
+            observed.add_columns(table, &shapes[kind], sky_pixels.map(|all| all[kind].as_slice()));
         }
         if is_flat {
             flat::flatten(table);
         }
-        if let Some(sky) = sky.as_ref().filter(|_| ["clumps", "haloes"].contains(&table.name.as_str())) {
+        if let (Some(sky), Some(_)) = (&sky, kind) {
             sky::add_columns(sky, table);
         }
     }

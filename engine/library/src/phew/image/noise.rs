@@ -1,16 +1,18 @@
 //! The noise of an image or cube.
 //!
 //! Sources are above 0, so the values below 0 are noise. Their standard deviation follows from the median of
-//! their magnitudes, without those beyond 5 standard deviations, until that leaves out no more. Ranks count
-//! ([`inselberg_kernels::noise`]), so the result is the same for any number of them.
+//! their magnitudes. Those beyond 5 standard deviations are left out, and the median is taken again, until
+//! none is left out. Ranks only count ([`inselberg_kernels::noise`]), so the result does not depend on their
+//! number.
 
-use super::observer::{NOISE_MEDIAN, Observer};
+use super::observer::{NOISE, Observation};
 use super::{box_attributes, is_fits};
 use crate::density::DensitySource;
 use crate::error::RunError;
 use crate::phew::changed_snapshot::ChangedSnapshot;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::Attribute;
+use inselberg_io::catalogue::units::NOISE_MEDIAN;
 use inselberg_io::{FieldDefaults, OctBlock, ReadError, ReadResult, Snapshot, open_from, read_headers_with};
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::noise::{SIGMA_PER_MEDIAN, SelectedBits};
@@ -18,9 +20,9 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Values beyond as many standard deviations are no noise.
+/// Values beyond this many standard deviations are not noise.
 const CLIP: f64 = 5.0;
-/// Fewer values below 0 say nothing about noise.
+/// The least number of values below 0 that tell the noise.
 const FEWEST: u64 = 100;
 /// Values of a part that one thread counts.
 const PART: usize = 1 << 18;
@@ -89,7 +91,7 @@ impl ImageNoise {
     /// What a catalogue says of it.
     pub fn attributes(&self) -> Vec<(String, Attribute)> {
         let mut list = vec![
-            (super::observer::NOISE.into(), Attribute::Real(self.in_densities())),
+            (NOISE.into(), Attribute::Real(self.in_densities())),
             ("noise_origin".into(), Attribute::Text(self.origin.clone())),
         ];
         list.extend(self.local.as_ref().map(|_| (NOISE_MEDIAN.into(), Attribute::Real(self.sigma))));
@@ -138,10 +140,10 @@ impl NoiseOfPixels {
         };
         let attributes: Vec<_> =
             box_attributes(image.header()).into_iter().chain(image.attributes()).collect();
-        let observer = Observer::from_attributes(&attributes)
+        let observed = Observation::from_attributes(&attributes)
             .ok_or_else(|| wrong("noise of no FITS image".into(), "a FITS image that is searched".into()))?;
-        let (size, found) = (observer.size, sizes_of(snapshot.as_ref()));
-        let mut on_sky = observer.sky_axes;
+        let (size, found) = (observed.size, sizes_of(snapshot.as_ref()));
+        let mut on_sky = observed.sky_axes;
         on_sky.sort_unstable();
         let of_map = |axis: usize| if on_sky.contains(&axis) { size[axis] } else { 1 };
         let map: [u32; 3] = std::array::from_fn(of_map);
@@ -192,7 +194,7 @@ impl NoiseOfPixels {
     }
 
     /// An image whose values of `field` are over their noise; those of the input have the name `unchanged`.
-    pub(crate) fn searched<'a>(
+    pub(crate) fn over_noise<'a>(
         &'a self,
         snapshot: &'a dyn Snapshot,
         field: &'a str,
@@ -264,8 +266,17 @@ fn total(values: &[f64], comm: &Comm) -> Result<u64, CommError> {
 
 /// Collective: the median of the magnitudes of `n` values.
 fn median(values: &[f64], n: u64, comm: &Comm) -> Result<f64, CommError> {
-    let (below, above) = (ranked(values, (n - 1) / 2, comm)?, ranked(values, n / 2, comm)?);
-    Ok(0.5 * (below + above))
+    let below = ranked(values, (n - 1) / 2, comm)?;
+    if n % 2 == 1 {
+        return Ok(below);
+    }
+    let above = values.par_iter().map(|value| value.abs()).filter(|value| *value > below);
+    let both = |a: (u64, f64), b: (u64, f64)| (a.0 + b.0, a.1.min(b.1));
+    let (n_above, next) = above.map(|value| (1, value)).reduce(|| (0, f64::INFINITY), both);
+    let n_above = comm.all_reduce_counts(&[n_above], Reduce::Sum)?[0];
+    let next = -comm.all_max(&[-next])?[0];
+    // Without equal magnitudes in the middle, the upper half is above `below`.
+    Ok(if n_above == n / 2 { 0.5 * (below + next) } else { below })
 }
 
 /// Collective: the magnitude with `rank` magnitudes below it.

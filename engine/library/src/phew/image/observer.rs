@@ -7,12 +7,12 @@ use super::cards::{AttributeCards, ImageSky};
 use super::flat::is_flat;
 use super::has_axes;
 use inselberg_io::catalogue::Attribute;
-use inselberg_io::catalogue::units::value_unit;
+use inselberg_io::catalogue::units::{NOISE_MEDIAN, value_unit};
 
 /// The attribute with the noise of an image.
 pub const NOISE: &str = "noise";
-/// The attribute with the median noise of pixels, where each has its own; [`NOISE`] is then 1.
-pub const NOISE_MEDIAN: &str = "noise_median";
+/// Msun per K km/s pc2 of the CO line from J = 1 to 0, with helium.
+pub(super) const ALPHA_CO: f64 = 4.35;
 
 /// The beam: full widths at half maximum in arcseconds, and the angle of the major axis from north to east in
 /// degrees.
@@ -30,9 +30,9 @@ impl Beam {
     }
 }
 
-/// The observer of an image or cube.
+/// What is known of the observation that gave an image or cube.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observer {
+pub struct Observation {
     /// Code length of a pixel.
     pub side: f64,
     /// Pixels along each axis of the box.
@@ -63,7 +63,7 @@ pub struct Observer {
     pub alpha_co: f64,
 }
 
-impl Observer {
+impl Observation {
     /// From the attributes of a catalogue; `None` if it is not of a FITS image whose axes have types.
     pub fn from_attributes(attributes: &[(String, Attribute)]) -> Option<Self> {
         has_axes(attributes).then_some(())?;
@@ -99,7 +99,7 @@ impl Observer {
             noise: cards.number(NOISE_MEDIAN).or(cards.number(NOISE)),
             noise_of_density: cards.number(NOISE),
             distance: cards.number("distance"),
-            alpha_co: cards.number("alpha_co").unwrap_or(4.35),
+            alpha_co: cards.number("alpha_co").unwrap_or(ALPHA_CO),
         })
     }
 
@@ -113,10 +113,8 @@ impl Observer {
         if let Some(channel) = self.channel {
             lines.push(("channel", format!("{} km/s", rounded(channel))));
         }
-        if let (Some(beam), Some(pixel)) = (self.beam, self.pixel) {
-            let (n, of) = (beam.area() / (pixel * pixel), Brightness::PerBeam(1.0));
-            let steradians = beam.area() * (1.0_f64 / 3600.0).to_radians().powi(2);
-            let kelvins = of.kelvins(1.0, Some(steradians), self.frequency);
+        if let Some(n) = self.beam_in_pixels() {
+            let kelvins = Brightness::PerBeam(1.0).kelvins(1.0, self.beam_in_steradians(), self.frequency);
             let kelvins = kelvins.map_or(String::new(), |x| format!("; 1 Jy/beam is {} K", rounded(x)));
             lines.push(("beam area", format!("{} pixels{kelvins}", rounded(n))));
         }
@@ -125,17 +123,22 @@ impl Observer {
 
     /// Pixels per beam; 1 if the beam or the pixels are not known, or the beam is smaller than a pixel.
     pub fn pixels_per_beam(&self) -> f64 {
-        match (self.beam, self.pixel) {
-            (Some(beam), Some(pixel)) => (beam.area() / (pixel * pixel)).max(1.0),
-            _ => 1.0,
-        }
+        self.beam_in_pixels().map_or(1.0, |n| n.max(1.0))
+    }
+
+    fn beam_in_pixels(&self) -> Option<f64> {
+        let pixel = self.pixel?;
+        Some(self.beam?.area() / (pixel * pixel))
+    }
+
+    fn beam_in_steradians(&self) -> Option<f64> {
+        self.beam.map(|beam| steradians(beam.area()))
     }
 
     /// Janskys, and kelvins, of one pixel with the value 1.
     pub fn units_of_values(&self) -> (Option<f64>, Option<f64>) {
-        let steradians = |arcsec2: f64| arcsec2 * (1.0_f64 / 3600.0).to_radians().powi(2);
         let pixel = self.pixel.map(|pixel| steradians(pixel * pixel));
-        let beam = self.beam.map(|beam| steradians(beam.area()));
+        let beam = self.beam_in_steradians();
         let of = |convert: fn(Brightness, f64, Option<f64>, Option<f64>) -> Option<f64>| {
             // Fluxes per pixel, and temperatures in kelvins, need no solid angle.
             convert(self.brightness?, pixel.unwrap_or(f64::NAN), beam, self.frequency)
@@ -143,6 +146,11 @@ impl Observer {
         };
         (of(Brightness::janskys), of(Brightness::kelvins))
     }
+}
+
+/// The solid angle of an area in square arcseconds.
+fn steradians(arcsec2: f64) -> f64 {
+    arcsec2 * (1.0_f64 / 3600.0).to_radians().powi(2)
 }
 
 /// The beam of the cards; round without a minor axis.

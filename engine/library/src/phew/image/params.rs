@@ -1,11 +1,13 @@
 //! What a FITS image or cube leaves open for fluxes, masses and errors.
 
 use super::noise::{GivenNoise, ImageNoise};
+use super::observer::ALPHA_CO;
 use inselberg_io::catalogue::Attribute;
+use inselberg_io::catalogue::units::MEGAPARSEC;
 use inselberg_io::params;
 
 /// Centimetres in a parsec.
-const PARSEC: f64 = 3.085_677_581e18;
+const PARSEC: f64 = MEGAPARSEC / 1e6;
 
 params! {
     /// What a FITS image or cube leaves open: the distance and what light weighs. Of other inputs they change
@@ -28,15 +30,15 @@ params! {
         /// Mass per luminosity of the line of a cube, in Msun/(K km/s pc2).
         ///
         /// The default is that of the CO line from J = 1 to 0, with helium. With `distance`.
-        pub alpha_co: f64 = 4.35, "alpha_co" =
+        pub alpha_co: f64 = ALPHA_CO, "alpha_co" =
             real("4.35", |x: &f64| x.is_finite() && *x > 0.0, "a finite number above 0").topic(Topic::Properties);
     }
     also {
         /// Noise of a FITS image or cube: a number in its unit, or a FITS file with a map or cube.
         ///
         /// Its standard deviation. The default is that of the values below 0. Thresholds may be multiples of
-        /// it, as in 5sigma. With a file, values over their noise are searched: densities in the catalogue and
-        /// thresholds without unit are in standard deviations.
+        /// it, as in 5sigma. With a file, values over their noise are searched: densities in the catalogue
+        /// and thresholds without unit are in standard deviations.
         "noise" = of_whole(
             ParamKind::Text("SIGMA|FILE.fits"),
             "",

@@ -3,7 +3,7 @@
 //! Sizes and widths are those of astrodendro, under its names: second moments of the values above 0, about
 //! their mean.
 
-use super::observer::{Beam, Observer};
+use super::observer::{Beam, Observation};
 use crate::tables::column;
 use inselberg_io::catalogue::{Dimension, Table, TableColumn, Values};
 use inselberg_kernels::props::pixels::PixelShape;
@@ -27,8 +27,11 @@ pub struct ObserverColumn {
     /// As FITS writes it; empty for none.
     pub unit: &'static str,
     description: &'static str,
-    value: Box<dyn Fn(&PixelRow) -> f64>,
+    value: Box<ValueOfRow>,
 }
+
+/// The value of a column in a row.
+type ValueOfRow = dyn Fn(&Observation, &PixelRow) -> f64;
 
 /// A structure, in units of pixels and of values.
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +83,7 @@ fn half_turn(radians: f64) -> f64 {
     if angle < 180.0 { angle } else { 0.0 }
 }
 
-impl Observer {
+impl Observation {
     /// The angle of the major axis from north to east, in radians.
     fn angle_from_north(&self, row: &PixelRow) -> f64 {
         let (sin, cos) = row.axes().1.sin_cos();
@@ -126,7 +129,7 @@ impl Observer {
 
     /// The columns that this image has, each with its unit.
     pub fn columns(&self, knows_sky_pixels: bool) -> Vec<ObserverColumn> {
-        let mut list = ColumnList { observer: self.clone(), columns: Vec::new() };
+        let mut list = ColumnList { observed: self, columns: Vec::new() };
         list.shape();
         if knows_sky_pixels {
             list.area();
@@ -143,9 +146,9 @@ impl Observer {
     pub fn add_columns(&self, table: &mut Table, shapes: &[PixelShape], sky_pixels: Option<&[u64]>) {
         let columns = self.columns(sky_pixels.is_some() || self.channel_axis.is_none());
         let rows = self.rows(table, shapes, sky_pixels);
-        let of = |column: ObserverColumn| {
-            let values = Values::F64(rows.iter().map(|row| (column.value)(row)).collect());
-            crate::tables::column(column.name, Dimension::NONE, column.description, values)
+        let of = |own: ObserverColumn| {
+            let values = Values::F64(rows.iter().map(|row| (own.value)(self, row)).collect());
+            column(own.name, Dimension::NONE, own.description, values)
         };
         table.columns.extend(columns.into_iter().map(of));
         if let Some(axis) = self.channel_axis {
@@ -176,12 +179,9 @@ impl Observer {
 
     /// The structures in units of pixels and values.
     fn rows(&self, table: &Table, shapes: &[PixelShape], sky_pixels: Option<&[u64]>) -> Vec<PixelRow> {
-        let counts = |name: &str| match table.column(name).map(|column| &column.values) {
-            Some(Values::U64(list)) => list.clone(),
-            _ => unreachable!("clumps and haloes have {name}"),
-        };
-        let reals = |name: &str| table.reals(name).expect("clumps and haloes have it").to_vec();
-        let (n, mass, peak) = (counts("n_cells"), reals("mass"), reals("density_peak"));
+        let reals = |name: &str| table.reals(name).expect("clumps and haloes have it");
+        let n = table.counts("n_cells").expect("clumps and haloes have it");
+        let (mass, peak) = (reals("mass"), reals("density_peak"));
         let [x, y] = self.sky_axes;
         // The product of axes a and b stands at the place of the third one.
         let third = 3 - x - y;
@@ -190,8 +190,11 @@ impl Observer {
             let volume = self.side.powi(3);
             PixelRow {
                 n: n[i],
-                n_sky: sky_pixels
-                    .map_or(Some(n[i]).filter(|_| self.channel_axis.is_none()), |list| Some(list[i])),
+                n_sky: match sky_pixels {
+                    Some(list) => Some(list[i]),
+                    // Each pixel of an image has its own place.
+                    None => self.channel_axis.is_none().then_some(n[i]),
+                },
                 sum: mass[i] / volume,
                 peak: peak[i],
                 sky: [shape.squares[x], shape.squares[y], shape.products[third]],
@@ -203,37 +206,35 @@ impl Observer {
 }
 
 /// Columns as they are added.
-struct ColumnList {
-    observer: Observer,
+struct ColumnList<'a> {
+    observed: &'a Observation,
     columns: Vec<ObserverColumn>,
 }
 
-impl ColumnList {
+impl ColumnList<'_> {
     fn add(
         &mut self,
         name: &'static str,
         unit: &'static str,
         description: &'static str,
-        value: impl Fn(&Observer, &PixelRow) -> f64 + 'static,
+        value: impl Fn(&Observation, &PixelRow) -> f64 + 'static,
     ) {
-        let observer = self.observer.clone();
-        let value = Box::new(move |row: &PixelRow| value(&observer, row));
-        self.columns.push(ObserverColumn { name, unit, description, value });
+        self.columns.push(ObserverColumn { name, unit, description, value: Box::new(value) });
     }
 
     /// The unit of lengths on the sky, and of areas.
     fn sky_units(&self) -> [&'static str; 2] {
-        if self.observer.pixel.is_some() { ["arcsec", "arcsec2"] } else { ["pix", "pix2"] }
+        if self.observed.pixel.is_some() { ["arcsec", "arcsec2"] } else { ["pix", "pix2"] }
     }
 
     /// The unit of widths of the spectral axis.
     fn channel_unit(&self) -> &'static str {
-        if self.observer.channel.is_some() { "km/s" } else { "pix" }
+        if self.observed.channel.is_some() { "km/s" } else { "pix" }
     }
 
     fn shape(&mut self) {
         let ([length, area], width) = (self.sky_units(), self.channel_unit());
-        let pixel = |of: &Observer| of.pixel.unwrap_or(1.0);
+        let pixel = |of: &Observation| of.pixel.unwrap_or(1.0);
         self.add(
             "major_sigma",
             length,
@@ -256,7 +257,7 @@ impl ColumnList {
             "angle of the major axis from +x to +y in pixels, 0 to 180",
             |_, row| half_turn(row.axes().1),
         );
-        if self.observer.pixel.is_some() {
+        if self.observed.pixel.is_some() {
             self.add(
                 "position_angle_sky",
                 "deg",
@@ -268,7 +269,7 @@ impl ColumnList {
             let [major, minor] = row.sigma();
             PI * major * minor * (0.5 * FWHM * pixel(of)).powi(2)
         });
-        if let Some(axis) = self.observer.channel_axis {
+        if let Some(axis) = self.observed.channel_axis {
             self.add("v_rms", width, "standard deviation along the spectral axis", move |of, row| {
                 of.channel.unwrap_or(1.0) * row.shape.squares[axis].max(0.0).sqrt()
             });
@@ -281,7 +282,7 @@ impl ColumnList {
         self.add("area_exact", area, "area of its places on the sky", move |of, row| {
             n_sky(row) * of.pixel.unwrap_or(1.0).powi(2)
         });
-        if let (Some(beam), Some(pixel)) = (self.observer.beam, self.observer.pixel) {
+        if let (Some(beam), Some(pixel)) = (self.observed.beam, self.observed.pixel) {
             self.add("n_beams", "", "its area on the sky over that of the beam", move |_, row| {
                 n_sky(row) * pixel * pixel / beam.area()
             });
@@ -289,7 +290,7 @@ impl ColumnList {
     }
 
     fn resolved(&mut self) {
-        if self.observer.beam.is_some() && self.observer.pixel.is_some() {
+        if self.observed.beam.is_some() && self.observed.pixel.is_some() {
             self.add(
                 "major_deconvolved",
                 "arcsec",
@@ -303,19 +304,19 @@ impl ColumnList {
                 |of, row| of.resolved(row)[1],
             );
         }
-        if self.observer.channel.is_some() {
+        if self.observed.channel.is_some() {
             self.add(
                 "v_rms_deconvolved",
                 "km/s",
                 "v_rms without the width of a channel; NaN if it is smaller",
-                Observer::resolved_width,
+                Observation::resolved_width,
             );
         }
     }
 
     fn fluxes(&mut self) {
-        let (janskys, kelvins) = self.observer.units_of_values();
-        let channel = self.observer.channel;
+        let (janskys, kelvins) = self.observed.units_of_values();
+        let channel = self.observed.channel;
         if let Some(janskys) = janskys {
             self.add("flux", "Jy", "sum of its values as a flux density", move |_, row| janskys * row.sum);
             if let Some(channel) = channel {
@@ -324,7 +325,7 @@ impl ColumnList {
                 });
             }
         }
-        if let (Some(kelvins), Some(pixel)) = (kelvins, self.observer.pixel) {
+        if let (Some(kelvins), Some(pixel)) = (kelvins, self.observed.pixel) {
             let width = channel.unwrap_or(1.0);
             let unit = if channel.is_some() { "K km/s arcsec2" } else { "K arcsec2" };
             self.add(
@@ -337,17 +338,17 @@ impl ColumnList {
     }
 
     fn of_distance(&mut self) {
-        let Some(distance) = self.observer.distance.filter(|_| self.observer.pixel.is_some()) else { return };
+        let Some(distance) = self.observed.distance.filter(|_| self.observed.pixel.is_some()) else { return };
         self.add(
             "radius_pc",
             "pc",
             "1.91 times the geometric mean of its standard deviations without the beam",
             move |of, row| of.radius(row, distance),
         );
-        if self.observer.channel.is_none() {
+        if self.observed.channel.is_none() {
             return;
         }
-        let has_kelvins = self.observer.units_of_values().1.is_some();
+        let has_kelvins = self.observed.units_of_values().1.is_some();
         if has_kelvins {
             self.add("luminosity", "K km/s pc2", "luminosity of the line", move |of, row| {
                 of.luminosity(row, distance)
@@ -373,25 +374,25 @@ impl ColumnList {
     }
 
     fn errors(&mut self) {
-        let Some(noise) = self.observer.noise else { return };
-        let of_density = self.observer.noise_of_density.unwrap_or(noise);
+        let Some(noise) = self.observed.noise else { return };
+        let of_density = self.observed.noise_of_density.unwrap_or(noise);
         self.add("peak_snr", "", "peak over the noise", move |_, row| row.peak / of_density);
         self.add("snr_integrated", "", "sum of its values over the noise of this sum", |of, row| {
             row.sum / of.noise_of_sum(row)
         });
-        if let Some(janskys) = self.observer.units_of_values().0 {
+        if let Some(janskys) = self.observed.units_of_values().0 {
             self.add("flux_error", "Jy", "noise of flux", move |of, row| janskys * of.noise_of_sum(row));
         }
-        let error = move |of: &Observer, row: &PixelRow, axis: usize| {
+        let error = move |of: &Observation, row: &PixelRow, axis: usize| {
             noise * (row.shape.spread[axis].max(0.0) * of.pixels_per_beam()).sqrt() / row.sum
         };
         let [length, _] = self.sky_units();
         let names =
             [("x_error", "noise of the centre along longitude"), ("y_error", "the same along latitude")];
-        for ((name, text), axis) in names.into_iter().zip(self.observer.sky_axes) {
+        for ((name, text), axis) in names.into_iter().zip(self.observed.sky_axes) {
             self.add(name, length, text, move |of, row| of.pixel.unwrap_or(1.0) * error(of, row, axis));
         }
-        if let Some(axis) = self.observer.channel_axis {
+        if let Some(axis) = self.observed.channel_axis {
             let width = self.channel_unit();
             self.add("v_error", width, "noise of the centre along the spectral axis", move |of, row| {
                 of.channel.unwrap_or(1.0) * error(of, row, axis)

@@ -2,7 +2,7 @@
 
 use super::cards::ImageSky;
 use super::frame::SkyFrame;
-use super::observer::Observer;
+use super::observer::Observation;
 use inselberg_io::catalogue::{Attribute, Table};
 use inselberg_io::staging::mark::MARK;
 use std::fmt::Write;
@@ -40,13 +40,13 @@ struct Ellipse {
     angle: f64,
 }
 
-/// The ellipses at half maximum of the rows of `table`; `None` if it is not of an image with sizes.
+/// The ellipses at half maximum of the rows of `table`; `None` if the table has no sizes of an image.
 pub fn regions(attributes: &[(String, Attribute)], table: &Table, format: RegionFormat) -> Option<String> {
     let sky = ImageSky::from_attributes(attributes).and_then(Result::ok);
     let frame =
         sky.as_ref().and_then(ImageSky::frame).filter(|_| table.column("position_angle_sky").is_some());
     let ellipses = match &frame {
-        Some((_, names)) => on_sky(table, names, Observer::from_attributes(attributes)?.pixel?)?,
+        Some((_, names)) => on_sky(table, names, Observation::from_attributes(attributes)?.pixel?)?,
         None => in_pixels(attributes, table)?,
     };
     let frame = frame.map(|(frame, _)| frame);
@@ -87,22 +87,22 @@ pub fn regions(attributes: &[(String, Attribute)], table: &Table, format: Region
     Some(text)
 }
 
-/// Of rows with the columns `centre_` and these names.
+/// Ellipses on the sky. Centres are in the columns `centre_` with these names.
 fn on_sky(table: &Table, names: &[String; 2], pixel: f64) -> Option<Vec<Ellipse>> {
     let [lon, lat] = names.each_ref().map(|name| table.reals(&format!("centre_{name}")));
     ellipses(table, [lon?, lat?].map(<[f64]>::to_vec), table.reals("position_angle_sky")?, pixel)
 }
 
-/// Of rows in pixels, which count from 1.
+/// Ellipses in pixels, which count from 1.
 fn in_pixels(attributes: &[(String, Attribute)], table: &Table) -> Option<Vec<Ellipse>> {
-    let observer = Observer::from_attributes(attributes)?;
+    let observed = Observation::from_attributes(attributes)?;
     let origin = super::cards::AttributeCards(attributes).reals("origin").unwrap_or(vec![0.0; 3]);
     let centres = table.vectors("centre_of_mass")?;
     let along = |axis: usize| {
-        centres.iter().map(|centre| (centre[axis] - origin[axis]) / observer.side + 0.5).collect::<Vec<f64>>()
+        centres.iter().map(|centre| (centre[axis] - origin[axis]) / observed.side + 0.5).collect::<Vec<f64>>()
     };
     let angles: Vec<f64> = table.reals("position_angle")?.iter().map(|angle| angle - 90.0).collect();
-    ellipses(table, observer.sky_axes.map(along), &angles, 1.0)
+    ellipses(table, observed.sky_axes.map(along), &angles, 1.0)
 }
 
 /// Ellipses at half maximum, at least as large as a pixel.
