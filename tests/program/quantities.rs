@@ -1,7 +1,7 @@
 //! Values with units: the same results as for plain numbers, whichever door they come through.
 
 #[cfg(feature = "hdf5")]
-use crate::common::compare::assert_same_table;
+use crate::common::compare::{assert_same_table, real};
 use crate::common::output;
 use crate::common::room::{Room, done};
 #[cfg(feature = "hdf5")]
@@ -13,13 +13,6 @@ use std::path::Path;
 fn found(arguments: &[&str], to: &str) -> Catalogue {
     done(&[arguments, &["-o", to]].concat());
     read(Path::new(to)).expect("a catalogue")
-}
-
-fn real(catalogue: &Catalogue, name: &str) -> f64 {
-    match catalogue.attribute(name) {
-        Some(Attribute::Real(value)) => *value,
-        other => panic!("{name}: {other:?}"),
-    }
 }
 
 fn close(a: f64, b: f64) -> bool {

@@ -278,31 +278,25 @@ fn new_cut(job: &RecutJob, stored: &Catalogue) -> Result<Catalogue, CommandError
     cut.map_err(|error| CommandError::about(&job.input, error))
 }
 
-/// Checks that the files for observers can be written, all to places of their own.
-fn check_observer_files(job: &RecutJob, stored: &Catalogue, force: bool) -> Result<(), CommandError> {
+/// Checks that the files of a new cut can be written, all to places of their own.
+fn check_files_of_cut(job: &RecutJob, stored: &Catalogue, force: bool) -> Result<(), CommandError> {
     let regions = job.observers.regions.as_ref().map(|(path, _)| path);
-    let files = [("labels", job.observers.labels.as_ref()), ("regions", regions)];
-    let files: Vec<_> = files.into_iter().filter_map(|(name, path)| Some((name, path?.as_path()))).collect();
-    for (name, path) in &files {
-        preflight::not_an_origin(&job.input, stored, (name, path))?;
-        inselberg_io::staging::check_writable(path)?;
-        preflight::replaceable(path, force)?;
+    let files = ResultFile::named([
+        ("--output", "output", ResultKind::Catalogue, Some(&job.output)),
+        ("--labels-fits", "labels", ResultKind::Text, job.observers.labels.as_ref()),
+        ("--regions", "regions", ResultKind::Text, regions),
+        ("--plot", "picture", ResultKind::Picture, job.shown.plot.as_ref()),
+    ]);
+    for file in &files {
+        preflight::not_an_origin(&job.input, stored, (file.name, file.path))?;
     }
-    preflight::distinct(&[&[("output", job.output.as_path())], files.as_slice()].concat())
+    results::check(&files, &[&job.input], force)
 }
 
 /// Applies new thresholds to a stored tree.
 pub fn recut(job: &RecutJob, common: Common) -> Result<(), CommandError> {
     let stored = catalogue::read(&job.input)?;
-    preflight::not_an_origin(&job.input, &stored, ("output", &job.output))?;
-    catalogue::check_output(&job.output)?;
-    preflight::replaceable(&job.output, common.force)?;
-    check_observer_files(job, &stored, common.force)?;
-    if let Some(plot) = &job.shown.plot {
-        preflight::not_an_origin(&job.input, &stored, ("picture", plot))?;
-        preflight::distinct(&[("output", &job.output), ("picture", plot)])?;
-        preflight::picture(plot, common.force)?;
-    }
+    check_files_of_cut(job, &stored, common.force)?;
     interrupt::guard()?;
     let cut = new_cut(job, &stored)?;
     let mut staged = observer_files::stage_of_catalogue(&job.input, &job.observers, &cut)?;

@@ -4,7 +4,7 @@ use super::driver::RunCosts;
 use super::fault::CommandError;
 use super::picture_title;
 use super::preflight::REPORT_PAGE;
-use crate::config::{CubeRegion, MapRegion, ShownResults};
+use crate::config::{CubeRegion, MapChoices, MapRegion, ShownResults};
 use crate::report::page::{ReportData, Zoom, cube_view, page, whole_view, zoom_views};
 use crate::report::plot::sky_axes::{ShownValues, shown_values};
 use crate::report::plot::{Beside, PictureData, stage_plot};
@@ -89,6 +89,25 @@ pub fn searched_cube(attributes: &[(String, Attribute)], space: &MapBox) -> Opti
     (side < space.sides.into_iter().fold(0.0, f64::max)).then_some(CubeRegion { centre, side })
 }
 
+/// Views along the chosen axes: of the chosen region, else of `cube`, else of the whole box.
+///
+/// # Errors
+/// The centre of the region is not in the box, or the input lacks what its units need: a message.
+pub fn chosen_views(
+    chosen: &MapChoices,
+    scale: &InputScale,
+    cube: Option<CubeRegion>,
+    (space, finest): (&MapBox, f64),
+) -> Result<Vec<View>, String> {
+    let given = |region: &MapRegion| region.cube(scale, space.low, space.sides);
+    let cube = chosen.region.as_ref().map(given).transpose()?.or(cube);
+    let view = |along: &usize| match cube {
+        Some(CubeRegion { centre, side }) => cube_view(&centre, side, *along, space, finest),
+        None => whole_view(*along, space, finest),
+    };
+    Ok(chosen.axes.iter().map(view).collect())
+}
+
 /// Collective: which views are shown: of the given region, else of the `searched` one. `lists` are on rank 0;
 /// all ranks get the same views.
 ///
@@ -101,16 +120,8 @@ fn views(
     (space, finest): (&MapBox, f64),
     comm: &Comm,
 ) -> Result<(Vec<View>, Vec<usize>), CommandError> {
-    let cube = |region: &MapRegion| {
-        let cube = region.cube(scale, space.low, space.sides);
-        cube.map_err(|problem| CommandError::about(input, problem))
-    };
-    let cube = shown.maps.region.as_ref().map(cube).transpose()?.or(searched);
-    let whole = |along: &usize| match cube {
-        Some(CubeRegion { centre, side }) => cube_view(&centre, side, *along, space, finest),
-        None => whole_view(*along, space, finest),
-    };
-    let mut all: Vec<View> = shown.maps.axes.iter().map(whole).collect();
+    let mut all = chosen_views(&shown.maps, scale, searched, (space, finest))
+        .map_err(|problem| CommandError::about(input, problem))?;
     let zooms = match lists.filter(|_| shown.report.is_some()) {
         Some(lists) => zoom_views(lists, space, finest),
         None => Vec::new(),

@@ -1,12 +1,12 @@
 //! Maps of a stored catalogue: its box, and its cells if it has some.
 
+use super::pictures::chosen_views;
 use crate::config::{CubeRegion, MapChoices};
-use crate::report::page::{cube_view, whole_view};
 use inselberg::projection::{KeptLeaves, ListedLeaves};
 use inselberg::{DensityMap, MapBox, View};
 use inselberg_io::catalogue::units::scale_of;
-use inselberg_io::catalogue::{Attribute, Catalogue, Values};
-use inselberg_kernels::geom::{Domain, cell_side};
+use inselberg_io::catalogue::{Attribute, Catalogue};
+use inselberg_kernels::geom::{Domain, cell_centre, cell_volume};
 
 /// The pixels of a map without cells, along the longer side of the box.
 const N_PIXELS: f64 = 64.0;
@@ -27,13 +27,9 @@ impl StoredMatter {
     pub fn new(whole: &Catalogue) -> Result<Self, String> {
         let no_box = || "no box in the attributes; expected boxlen, coarse_cells and periodic, or sides";
         let space = space(whole).ok_or_else(no_box)?;
-        let cells = match rows(whole) {
-            Some((rows, side)) => {
-                let kept = KeptLeaves::of_rows(rows, side).map_err(|error| error.to_string())?;
-                Some(kept.at_origin(space.low))
-            }
-            None => None,
-        };
+        let kept = |cells: StoredCells<'_>| KeptLeaves::of_rows(cells.listed(), cells.side);
+        let cells = StoredCells::new(whole).map(kept).transpose().map_err(|error| error.to_string())?;
+        let cells = cells.map(|cells| cells.at_origin(space.low));
         Ok(Self { space, cells })
     }
 
@@ -53,16 +49,8 @@ impl StoredMatter {
         chosen: &MapChoices,
         cube: Option<CubeRegion>,
     ) -> Result<Vec<DensityMap>, String> {
-        let space = &self.space;
-        let given = |region: &crate::config::MapRegion| {
-            region.cube(&scale_of(&whole.attributes), space.low, space.sides)
-        };
-        let cube = chosen.region.as_ref().map(given).transpose()?.or(cube);
-        let view = |along: &usize| match cube {
-            Some(CubeRegion { centre, side }) => cube_view(&centre, side, *along, space, self.finest()),
-            None => whole_view(*along, space, self.finest()),
-        };
-        let views: Vec<View> = chosen.axes.iter().map(view).collect();
+        let scale = scale_of(&whole.attributes);
+        let views = chosen_views(chosen, &scale, cube, (&self.space, self.finest()))?;
         match &self.cells {
             Some(cells) => cells.maps(&views).map_err(|error| error.to_string()),
             None => Ok(views.into_iter().map(without_values).collect()),
@@ -94,23 +82,36 @@ fn space(whole: &Catalogue) -> Option<MapBox> {
     sides.iter().all(|side| side.is_finite() && *side > 0.0).then_some(MapBox { low, sides, periodic })
 }
 
-/// The cells of a catalogue, and the side of one of level 0.
-fn rows(whole: &Catalogue) -> Option<(ListedLeaves, f64)> {
-    let cells = whole.table("cells")?;
-    let (coarse, periodic) = (triple(whole, "coarse_cells")?, triple(whole, "periodic")?);
-    let Some(Attribute::Real(side)) = whole.attribute("boxlen") else { return None };
-    let (Values::U8(level), Values::U32x3(ijk)) =
-        (&cells.column("level")?.values, &cells.column("ijk")?.values)
-    else {
-        return None;
-    };
-    let rows = ListedLeaves {
-        domain: Domain { coarse: coarse.map(|n| n as u32), periodic: periodic.map(|p| p != 0.0) },
-        level: level.clone(),
-        ijk: ijk.clone(),
-        density: cells.reals("density")?.to_vec(),
-    };
-    Some((rows, *side))
+/// The table of cells of a catalogue.
+struct StoredCells<'a> {
+    level: &'a [u8],
+    ijk: &'a [[u32; 3]],
+    density: &'a [f64],
+    domain: Domain,
+    /// The side of a cell of level 0.
+    side: f64,
+}
+
+impl<'a> StoredCells<'a> {
+    /// `None` if the catalogue lists no cells, or does not state their sizes.
+    fn new(whole: &'a Catalogue) -> Option<Self> {
+        let cells = whole.table("cells")?;
+        let (coarse, periodic) = (triple(whole, "coarse_cells")?, triple(whole, "periodic")?);
+        let domain = Domain { coarse: coarse.map(|n| n as u32), periodic: periodic.map(|p| p != 0.0) };
+        let Some(Attribute::Real(side)) = whole.attribute("boxlen") else { return None };
+        let (level, ijk) = (cells.bytes("level")?, cells.positions("ijk")?);
+        Some(Self { level, ijk, density: cells.reals("density")?, domain, side: *side })
+    }
+
+    /// A copy for maps.
+    fn listed(&self) -> ListedLeaves {
+        ListedLeaves {
+            domain: self.domain,
+            level: self.level.to_vec(),
+            ijk: self.ijk.to_vec(),
+            density: self.density.to_vec(),
+        }
+    }
 }
 
 /// The cells around a place, for profiles: distance and volume in code units, and density. `axes` are those
@@ -122,18 +123,12 @@ pub fn cells_around(
     axes: &[usize],
     mut cell: impl FnMut(f64, f64, f64),
 ) -> Option<()> {
-    let (ListedLeaves { level, ijk, density, .. }, coarse) = rows(whole)?;
-    for ((level, ijk), density) in level.iter().zip(&ijk).zip(&density) {
-        let side = coarse * cell_side(*level);
-        let offset = |axis: usize| {
-            let from = space.low[axis] + (f64::from(ijk[axis]) + 0.5) * side - centre[axis];
-            match space.periodic[axis] {
-                true => from - space.sides[axis] * (from / space.sides[axis]).round(),
-                false => from,
-            }
-        };
-        let squared: f64 = axes.iter().map(|axis| offset(*axis).powi(2)).sum();
-        cell(squared.sqrt(), side.powi(3), *density);
+    let cells = StoredCells::new(whole)?;
+    let centre = std::array::from_fn(|axis| (centre[axis] - space.low[axis]) / cells.side);
+    for ((level, ijk), density) in cells.level.iter().zip(cells.ijk).zip(cells.density) {
+        let offset = cells.domain.displacement(centre, cell_centre(*level, *ijk));
+        let squared: f64 = axes.iter().map(|axis| offset[*axis].powi(2)).sum();
+        cell(squared.sqrt() * cells.side, cell_volume(*level) * cells.side.powi(3), *density);
     }
     Some(())
 }

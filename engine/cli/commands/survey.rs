@@ -37,8 +37,9 @@ pub struct PlacementSurvey {
 impl PlacementSurvey {
     /// Collective over processes, before ranks work. `common` has the number of workers per process.
     ///
-    /// Under [`Pin::Auto`], the ranks of a host are pinned only if each process claims its cores: two launches that
-    /// do not know each other never pin to the same ones. Other pinnings claim cores too, but go on without.
+    /// Under [`Pin::Auto`], the ranks of a host are pinned only if each process claims its cores: two
+    /// launches that do not know each other never pin to the same ones. Other pinnings claim cores too, but
+    /// go on without.
     pub fn new(
         ranks: &RankHandles,
         hardware: &Hardware,

@@ -2,17 +2,20 @@
 
 use super::fault::CommandError;
 use super::picture_title;
+use super::pictures::values_of;
 use super::stored_maps::{StoredMatter, cells_around};
 use super::viewed::{Viewed, one};
 use crate::config::{CubeRegion, ViewJob, ViewedKind};
-use crate::report::plot::kinds::{CircleRadius, MARKED, MapCircle};
-use crate::report::plot::objects::radii;
-use crate::report::plot::sky_axes::{SkyView, shown_values};
+use crate::report::plot::kinds::{
+    CLUMPS, CircleRadius, GROUPS, HALOES, MARKED, MapCircle, ObjectKind, VOIDS,
+};
+use crate::report::plot::sky_axes::SkyView;
 use crate::report::plot::{Beside, PictureData, RadialProfile, stage_plot};
 use inselberg::View;
 use inselberg::phew::image::{ImageSky, is_flat};
 use inselberg_io::NEWTON;
-use inselberg_io::catalogue::{Attribute, Catalogue, Table};
+use inselberg_io::catalogue::units::scale_of;
+use inselberg_io::catalogue::{Catalogue, Table};
 use inselberg_io::staging::Staged;
 use std::path::Path;
 
@@ -37,8 +40,7 @@ pub fn stage(path: &Path, job: &ViewJob, object: &Viewed<'_>) -> Result<Staged, 
         .ok_or_else(|| wrong(format!("no position of the {}; expected its column", one(object.kind))))?;
     let maps = matter.maps(whole, &job.maps, Some(around)).map_err(wrong)?;
     let sky = ImageSky::from_attributes(&whole.attributes).and_then(Result::ok);
-    let flat = is_flat(&whole.attributes);
-    let values = shown_values(&object.units, sky.as_ref(), &maps[0].view, flat);
+    let values = values_of(&maps, &object.units, sky.as_ref(), whole);
     let profile = profile(object, &matter, (&around, sky.as_ref(), &maps[0].view));
     let title = picture_title::title(whole, &picture_title::origin(whole, &job.input));
     let data = PictureData {
@@ -58,30 +60,29 @@ pub fn stage(path: &Path, job: &ViewJob, object: &Viewed<'_>) -> Result<Staged, 
     Ok(stage_plot(path, &data)?)
 }
 
-/// The columns of the place and the size of a kind.
-fn columns(kind: ViewedKind) -> [&'static str; 2] {
-    match kind {
-        ViewedKind::Group => ["Centres", "Masses"],
-        ViewedKind::Void => ["centre", "radius"],
-        _ => ["peak_position", "mass"],
+/// What pictures show of the kind of an object.
+fn drawn_kind(object: &Viewed<'_>) -> &'static ObjectKind {
+    match object.kind {
+        ViewedKind::Clump => &CLUMPS,
+        ViewedKind::Halo => &HALOES,
+        ViewedKind::Group => &GROUPS,
+        ViewedKind::Void => &VOIDS,
+        ViewedKind::Track | ViewedKind::Tracks => unreachable!("tracks have pictures of their own"),
     }
 }
 
 /// The mass of the object, or the radius of a void.
 fn size(object: &Viewed<'_>) -> Option<f64> {
-    Some(object.table.reals(columns(object.kind)[1])?[object.row])
+    Some(object.table.reals(drawn_kind(object).columns[1])?[object.row])
 }
 
 fn radius(object: &Viewed<'_>) -> f64 {
-    match object.table.reals("radius") {
-        Some(radius) => radius[object.row],
-        None => radii(object.table).map_or(0.0, |radii| radii[object.row]),
-    }
+    drawn_kind(object).radii(object.table).map_or(0.0, |radii| radii[object.row])
 }
 
 /// The cube around the object; `None` without a position.
 fn around(object: &Viewed<'_>, finest: f64) -> Option<CubeRegion> {
-    let centre = object.table.vectors(columns(object.kind)[0])?[object.row];
+    let centre = object.table.vectors(drawn_kind(object).columns[0])?[object.row];
     Some(CubeRegion { centre, side: (SIDE.0 * radius(object)).max(SIDE.1 * finest) })
 }
 
@@ -172,11 +173,8 @@ fn axes_of_distance(flat: bool, sky: Option<&ImageSky>, view: &View) -> Vec<usiz
 
 /// Newton's constant in code units; `None` without units.
 fn gravity(whole: &Catalogue) -> Option<f64> {
-    let real = |name: &str| match whole.attribute(name)? {
-        Attribute::Real(x) => Some(*x),
-        _ => None,
-    };
-    Some(NEWTON * real("unit_density")? * real("unit_time")?.powi(2))
+    let units = scale_of(&whole.attributes).units?;
+    Some(NEWTON * units.density * units.time.powi(2))
 }
 
 /// Shells of equal ratios around a ball.

@@ -41,8 +41,8 @@ fn folders_of_phew(job: &PhewJob) -> ViewerFolders<'_> {
     ViewerFolders { yt: job.yt.as_deref(), vtk }
 }
 
-/// Collective: the files for viewers of a run. Rank 0 gets them; it holds the tables that yt and VTK need, one
-/// viewer at a time.
+/// Collective: the files for viewers of a run. Rank 0 gets them; it holds the tables that yt and VTK need,
+/// one viewer at a time.
 pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps, comm: &Comm) -> Result<Staged, CommandError> {
     let gather = |names: &[&str]| {
         clumps.gather_tables(names).map_err(|error| CommandError::of_call(&job.input, &error))

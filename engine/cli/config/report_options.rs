@@ -196,10 +196,6 @@ impl ShownResults {
     }
 }
 
-/// Options that need a map.
-const OF_MAPS: [&str; 6] =
-    ["plot-axis", "plot-region", "plot-min-cells", "plot-min-particles", "plot-scale", "plot-limits"];
-
 pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, ConfigError> {
     let report = has_option(raw, "report").then(|| raw.path("report")).flatten();
     let shown = ShownResults { plot: raw.plot()?, report, maps: map_choices(raw)? };
@@ -214,7 +210,8 @@ pub(super) fn shown_results(raw: &CheckedValues<'_>) -> Result<ShownResults, Con
 
 /// An option on the command line that needs a map.
 pub(super) fn map_option(raw: &CheckedValues<'_>) -> Option<&'static str> {
-    OF_MAPS.into_iter().find(|name| has_option(raw, name) && raw.is_flag(name))
+    let of_maps = options_of(raw.raw.command()).filter(|opt| opt.heading == Maps);
+    of_maps.map(|opt| opt.name).find(|name| raw.is_flag(name))
 }
 
 /// Which maps are shown, and how.

@@ -1,7 +1,8 @@
 //! The memory of this process: its peak, the peak in each stage, and the NUMA nodes that it lies on.
 //!
-//! Linux keeps one peak per process, which can be set back. Ranks that are threads share it, and stages lie in each
-//! other. So all open stages of the process are in one list. Before the peak is set back, each of them gets it.
+//! Linux keeps one peak per process, which can be set back. Ranks that are threads share it, and stages lie
+//! in each other. So all open stages of the process are in one list. Before the peak is set back, each of
+//! them gets it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -57,8 +58,8 @@ impl MemoryWatch {
         self.open.iter_mut().for_each(|(_, bytes)| *bytes = peak.max(*bytes));
     }
 
-    /// The nodes are those of the stage end with most memory. Reading them takes a look at every page, so only a
-    /// tenth more memory is worth it.
+    /// The nodes are those of the stage end with most memory. Reading them takes a look at every page, so
+    /// only a tenth more memory is worth it.
     fn look_at_nodes(&mut self) {
         let now = status("VmRSS:").unwrap_or(0);
         if now <= self.most + self.most / 10 {
@@ -94,7 +95,8 @@ fn status(name: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Bytes by node, from the list of a process's memory: one line per mapping, with N0=12 for 12 pages on node 0.
+/// Bytes by node, from the list of a process's memory: one line per mapping, with N0=12 for 12 pages on node
+/// 0.
 fn nodes_of(list: &str) -> BTreeMap<u32, u64> {
     let mut nodes = BTreeMap::new();
     for line in list.lines() {

@@ -75,19 +75,17 @@ impl DisplayUnits {
     /// The unit of a column. Columns of images may have one though they have no dimension.
     pub fn unit_of(&self, column: &TableColumn) -> DisplayUnit {
         let of_image = image_unit(&self.image, column).filter(|_| column.dimension == Dimension::NONE);
-        let of_image = of_image.map(|unit| DisplayUnit { name: unit.into(), factor: 1.0 });
-        of_image.unwrap_or_else(|| self.unit(column.dimension))
+        of_image.map(DisplayUnit::named).unwrap_or_else(|| self.unit(column.dimension))
     }
 
     /// The unit of a dimension.
     pub fn unit(&self, dimension: Dimension) -> DisplayUnit {
         if dimension == Dimension::NONE {
-            return DisplayUnit { name: String::new(), factor: 1.0 };
+            return DisplayUnit::named("");
         }
         let Some(attributes) = &self.physical else {
             let named = self.named.iter().find(|(of, _)| *of == dimension);
-            let name = named.map_or_else(|| unit_name(dimension), |(_, name)| name.clone());
-            return DisplayUnit { name, factor: 1.0 };
+            return DisplayUnit::named(named.map_or_else(|| unit_name(dimension), |(_, name)| name.clone()));
         };
         let cgs = cgs_factor(attributes, dimension).expect("physical units have all three scales");
         let (name, in_cgs) = physical(dimension);
@@ -125,6 +123,11 @@ impl DisplayUnits {
 }
 
 impl DisplayUnit {
+    /// The unit of values that are in it already.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), factor: 1.0 }
+    }
+
     /// The name for machines: programs know no proper Mpc.
     pub fn plain_name(&self) -> String {
         self.name.replace(PROPER_LENGTH, LENGTH)
@@ -373,7 +376,7 @@ mod tests {
 
     #[test]
     fn pictures_write_powers_as_people_do() {
-        let shown = |name: &str| DisplayUnit { name: name.into(), factor: 1.0 }.shown();
+        let shown = |name: &str| DisplayUnit::named(name).shown();
         for (name, text) in [
             ("g/cm3", "g cm⁻³"),
             ("Msun", "M☉"),

@@ -1,111 +1,64 @@
 //! The objects that a report lists: haloes with their clumps, groups, or voids.
 
-use crate::report::plot::objects::{Objects, radii};
+use crate::report::plot::kinds::{self, ObjectKind};
 use inselberg_io::catalogue::{Catalogue, Table, Values};
 
-/// A kind of object, and the columns of its table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A kind of object that has a list: what pictures show of it, and more columns of its table.
+#[derive(Debug, Clone, Copy)]
 pub struct PageKind {
-    /// Its table.
-    pub table: &'static str,
+    /// The kind in pictures.
+    pub drawn: &'static ObjectKind,
     /// One of them.
     pub one: &'static str,
-    /// Several.
-    pub many: &'static str,
-    /// The identifier.
+    /// The column of identifiers.
     pub id: &'static str,
-    /// Its position.
-    pub position: &'static str,
-    /// Its mass, or its radius.
-    pub mass: &'static str,
     /// Further columns, as far as the table has them.
-    pub further: &'static [&'static str],
+    pub further: [&'static [&'static str]; 2],
 }
+
+/// Columns of bound parts.
+const OF_BOUND: &[&str] = &[
+    "n_bound",
+    "bound_mass",
+    "mass_200_crit",
+    "maximum_circular_velocity",
+    "half_mass_radius",
+    "spin_parameter",
+    "spin_peebles",
+];
 
 /// Of `inselberg phew`.
 const HALOES: PageKind = PageKind {
-    table: "haloes",
+    drawn: &kinds::HALOES,
     one: "halo",
-    many: "haloes",
     id: "id",
-    position: "peak_position",
-    mass: "mass",
-    further: &[
-        "n_cells",
-        "volume",
-        "area",
-        "density_peak",
-        "density_mean",
-        "relevance",
-        "n_bound",
-        "bound_mass",
-        "mass_200_crit",
-        "maximum_circular_velocity",
-        "half_mass_radius",
-        "spin_parameter",
-        "spin_peebles",
-    ],
+    further: [&["n_cells", "volume", "area", "density_peak", "density_mean", "relevance"], OF_BOUND],
 };
 
 /// Of `inselberg fof`.
 const GROUPS: PageKind = PageKind {
-    table: "Groups",
+    drawn: &kinds::GROUPS,
     one: "group",
-    many: "groups",
     id: "GroupIDs",
-    position: "Centres",
-    mass: "Masses",
-    further: &[
-        "Sizes",
-        "LinkedSizes",
-        "Radii",
-        "VelocityDispersions",
-        "n_bound",
-        "bound_mass",
-        "mass_200_crit",
-        "maximum_circular_velocity",
-        "half_mass_radius",
-        "spin_parameter",
-        "spin_peebles",
-    ],
+    further: [&["Sizes", "LinkedSizes", "Radii", "VelocityDispersions"], OF_BOUND],
 };
 
 /// Of `inselberg voids`.
 const VOIDS: PageKind = PageKind {
-    table: "voids",
+    drawn: &kinds::VOIDS,
     one: "void",
-    many: "voids",
     id: "id",
-    position: "centre",
-    mass: "radius",
-    further: &["n_zones", "n_particles", "volume", "mass", "density_min", "density_mean", "wall_density"],
+    further: [
+        &["n_zones", "n_particles", "volume", "mass", "density_min", "density_mean", "wall_density"],
+        &[],
+    ],
 };
 
 impl PageKind {
     /// The objects of a catalogue.
     pub fn of(catalogue: &Catalogue) -> Self {
-        [GROUPS, VOIDS].into_iter().find(|kind| catalogue.table(kind.table).is_some()).unwrap_or(HALOES)
-    }
-
-    /// The objects of a catalogue, the largest first.
-    pub fn objects(&self, catalogue: &Catalogue) -> Objects {
-        match self.table == VOIDS.table {
-            true => Objects::with_radius(catalogue, self.table, [self.position, self.mass], self.mass),
-            false => Objects::new(catalogue, self.table, self.position, self.mass),
-        }
-    }
-
-    /// The radius of a row; NaN if it is not known.
-    pub fn radius(&self, rows: &Table, row: usize) -> f64 {
-        match self.table == VOIDS.table {
-            true => rows.reals(self.mass).map_or(f64::NAN, |radii| radii[row]),
-            false => radii(rows).map_or(f64::NAN, |radii| radii[row]),
-        }
-    }
-
-    /// The word for the largest ones.
-    pub fn largest(&self) -> &'static str {
-        if self.table == VOIDS.table { "largest" } else { "most massive" }
+        let is_there = |kind: &Self| catalogue.table(kind.drawn.table).is_some();
+        [GROUPS, VOIDS].into_iter().find(is_there).unwrap_or(HALOES)
     }
 }
 

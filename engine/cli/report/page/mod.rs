@@ -26,7 +26,7 @@ use super::colour_choice::ColourChoice;
 use super::html::{escaped, figure};
 use super::least_drawn::LeastDrawn;
 use super::plot::colour::colour_axis;
-use super::plot::kinds::{MOST_CIRCLES, Shown, circles, shown};
+use super::plot::kinds::{MOST_CIRCLES, MapCircle, Shown, circles, shown};
 use super::plot::sky_axes::{ShownValues, shown_values};
 use super::plot::{MapStyle, map_svg, masses_svg};
 use super::ranks::RankReport;
@@ -115,7 +115,7 @@ impl ReportData<'_> {
         &self,
         map: &DensityMap,
         colours: ColourChoice,
-        circles: &[super::plot::kinds::MapCircle],
+        circles: &[MapCircle],
     ) -> Result<String, String> {
         let values = self.values(map);
         let colours = colour_axis(std::iter::once(map), colours, values.unit.factor);

@@ -1,11 +1,11 @@
 //! The largest objects: as a table, and each with a zoomed map and its substructure.
 
 use super::kinds::{PageKind, numbers};
-use super::tree::{ListedClumps, tree};
+use super::tree::{BoundPart, ListedClumps, tree};
 use super::{ReportData, Zoom};
 use crate::report::colour_choice::ColourChoice;
 use crate::report::html::{HtmlCell, escaped, figure, table};
-use crate::report::plot::kinds::{CircleRadius, MapCircle, mark_of};
+use crate::report::plot::kinds::{BOUND, CLUMPS, CircleMark, CircleRadius, MapCircle};
 use crate::report::summary::grouped;
 use crate::report::units::four_digits;
 use inselberg_io::catalogue::{Dimension, Table};
@@ -19,21 +19,20 @@ const CIRCLES: (usize, usize) = (60, 8);
 /// The section of the largest objects.
 pub fn section(data: &ReportData<'_>) -> Result<String, String> {
     let kind = PageKind::of(data.catalogue);
-    let objects = kind.objects(data.catalogue);
-    let mut text = format!("<h2 id=\"objects\">The largest {}</h2>\n", kind.many);
-    let Some(rows) = data.catalogue.table(kind.table).filter(|_| !objects.rows.is_empty()) else {
+    let (objects, many) = (kind.drawn.objects(data.catalogue), kind.drawn.name);
+    let mut text = format!("<h2 id=\"objects\">The largest {many}</h2>\n");
+    let Some(rows) = data.catalogue.table(kind.drawn.table).filter(|_| !objects.rows.is_empty()) else {
         return Ok(text + &format!("<p>No {} was found.</p>\n", kind.one));
     };
     let listed = &objects.rows[..objects.rows.len().min(N_ROWS)];
     let all = grouped(objects.n_rows as i64);
     let _ = match listed.len() == objects.n_rows {
-        true => writeln!(text, "<p>All {all} {}. Click on a heading to sort.</p>", kind.many),
+        true => writeln!(text, "<p>All {all} {many}. Click on a heading to sort.</p>"),
         false => writeln!(
             text,
-            "<p>The {} {} of {all} {}; the catalogue has all. Click on a heading to sort.</p>",
+            "<p>The {} {} of {all} {many}; the catalogue has all. Click on a heading to sort.</p>",
             listed.len(),
-            kind.largest(),
-            kind.many
+            kind.drawn.counted.largest
         ),
     };
     let clumps = ListedClumps::new(data.catalogue);
@@ -70,11 +69,12 @@ fn listing(
 ) -> String {
     let has_zoom = |row: usize| data.zooms.iter().any(|zoom| zoom.row == row);
     let ids = numbers(rows, kind.id).expect("every list has identifiers");
-    let positions = rows.vectors(kind.position).expect("objects have positions");
+    let [position, mass] = kind.drawn.columns;
+    let positions = rows.vectors(position).expect("objects have positions");
     let with_unit = |name: &str, dimension: Dimension| data.units.unit(dimension).label(name);
     let mut header = vec![kind.id.to_string()];
     let mut columns: Vec<(Vec<f64>, f64, bool)> = Vec::new();
-    for name in [&[kind.mass], kind.further].concat() {
+    for name in [&[mass], kind.further[0], kind.further[1]].concat() {
         let (Some(column), Some(values)) = (rows.column(name), numbers(rows, name)) else { continue };
         header.push(with_unit(name, column.dimension));
         let is_count = column.dimension == Dimension::NONE && values.iter().all(|value| value.fract() == 0.0);
@@ -118,7 +118,8 @@ fn listing(
         cells
     };
     let body: Vec<_> = listed.iter().map(cells).collect();
-    table("largest", &format!("The {} {}", kind.largest(), kind.many), &header, &body, true)
+    let caption = format!("The {} {}", kind.drawn.counted.largest, kind.drawn.name);
+    table("largest", &caption, &header, &body, true)
 }
 
 /// The columns of sky coordinates of an image, each with its name and unit.
@@ -140,28 +141,26 @@ fn circles(
     clumps: Option<&ListedClumps>,
     least_cells: u64,
 ) -> Vec<MapCircle> {
-    let position = rows.vectors(kind.position).expect("objects have positions")[row];
-    let own = match kind.radius(rows, row) {
-        radius if radius.is_finite() => CircleRadius::Length(radius),
-        _ => CircleRadius::Pixels(3.0),
-    };
-    let circle = |position: [f64; 3], radius: CircleRadius, kind: &str, label: String| MapCircle {
+    let position = rows.vectors(kind.drawn.columns[0]).expect("objects have positions")[row];
+    let radius = kind.drawn.radii(rows).map(|radii| radii[row]).filter(|radius| radius.is_finite());
+    let radius = radius.map_or(CircleRadius::Pixels(3.0), CircleRadius::Length);
+    let own = MapCircle { position, radius, mark: kind.drawn.mark, label: String::new() };
+    let inner = |position: [f64; 3], radius: f64, mark: CircleMark, label: String| MapCircle {
         position,
-        radius,
-        mark: mark_of(kind),
+        radius: CircleRadius::Length(radius),
+        mark,
         label,
     };
-    let mut circles = vec![circle(position, own, kind.many, String::new())];
+    let mut circles = vec![own];
     let id = numbers(rows, kind.id).expect("every list has identifiers")[row] as u64;
     let large = clumps.into_iter().flat_map(|clumps| clumps.largest_of(id));
     let large: Vec<_> = large.filter(|clump| clump.n_cells >= least_cells).take(CIRCLES.0).collect();
     for (i, clump) in large.iter().enumerate() {
         let label = if i < CIRCLES.1 { clump.id.to_string() } else { String::new() };
-        circles.push(circle(clump.position, CircleRadius::Length(clump.radius), "clumps", label));
+        circles.push(inner(clump.position, clump.radius, CLUMPS.mark, label));
     }
     let bound = large.iter().filter_map(|clump| clump.bound);
-    circles.extend(bound.map(|bound| {
-        circle(bound.position, CircleRadius::Length(bound.half_mass_radius), "bound", String::new())
-    }));
+    let of_bound = |of: BoundPart| inner(of.position, of.half_mass_radius, BOUND.mark, String::new());
+    circles.extend(bound.map(of_bound));
     circles
 }

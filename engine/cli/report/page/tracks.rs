@@ -102,8 +102,7 @@ fn histories(data: &TreeReport<'_>) -> Result<String, String> {
 
 /// The table of these tracks.
 fn listing(tracks: &[TrackHistory<'_>]) -> String {
-    let mass_unit = DisplayUnit { name: tracks[0].unit_names()[0].into(), factor: 1.0 }.shown();
-    let mass = format!("mass [{mass_unit}]");
+    let mass = DisplayUnit::named(tracks[0].unit_names()[0]).label("mass");
     let first = format!("first seen, {}", tracks[0].when_name());
     let names = ["track", &mass, "members", &first, "objects", "orphans", "mergers", "major mergers"];
     let count = |n: usize| HtmlCell::number(n as f64, grouped(n as i64));

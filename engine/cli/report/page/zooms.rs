@@ -14,8 +14,7 @@ const ZOOMED: (usize, usize) = (48, 320);
 
 /// The regions of the most massive objects of a catalogue, with their rows.
 pub fn zoom_views(catalogue: &Catalogue, space: &MapBox, finest: f64) -> Vec<(usize, View)> {
-    let kind = PageKind::of(catalogue);
-    let objects = kind.objects(catalogue);
+    let objects = PageKind::of(catalogue).drawn.objects(catalogue);
     let largest = objects.rows.iter().zip(&objects.positions).take(N_ZOOMS).enumerate();
     let view = |(i, (row, position)): (usize, (&usize, &[f64; 3]))| {
         let radius = objects.radii.as_ref().map_or(0.0, |radii| radii[i]);

@@ -7,7 +7,6 @@ use super::counts::draw_counts;
 use super::frames::draw_kind_keys;
 use super::kinds::{MapCircle, Shown};
 use super::map_panel::{MapPanel, MapStyle};
-use crate::report::summary::grouped;
 use crate::report::units::DisplayUnits;
 use inselberg::DensityMap;
 use plotters::prelude::DrawingBackend;
@@ -85,10 +84,7 @@ impl Drawing for MassFigure<'_> {
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let key =
-            |list: &Shown| (list.kind.mark, format!("{} ({})", list.kind.name, grouped(list.n() as i64)));
-        let keys: Vec<_> = self.lists.iter().map(key).collect();
-        draw_kind_keys(canvas, (MASSES.left, KEYS), &keys)?;
+        draw_kind_keys(canvas, (MASSES.left, KEYS), self.lists)?;
         draw_counts(canvas, MASSES, self.lists, self.units, None)
     }
 }

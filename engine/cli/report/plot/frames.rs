@@ -3,7 +3,8 @@
 use super::axis::{PlotAxis, Tick};
 use super::canvas::{Anchor, Canvas, Drawn, Frame};
 use super::colours::{DARK, DIM, GREY, WHITE};
-use super::kinds::CircleMark;
+use super::kinds::{CircleMark, Shown};
+use crate::report::summary::grouped;
 use plotters::prelude::{BLACK, DrawingBackend, RGBColor};
 
 /// Sizes of texts in pixels.
@@ -123,15 +124,16 @@ pub fn draw_mark<B: DrawingBackend>(
     if has_room { canvas.dot(centre, 1.5, WHITE) } else { Ok(()) }
 }
 
-/// The keys of these kinds along a line, each a circle in the colour of its kind.
+/// The keys of these kinds along a line, each a circle in the colour of its kind, with their numbers.
 pub fn draw_kind_keys<B: DrawingBackend>(
     canvas: &Canvas<'_, B>,
     (left, y): (f64, f64),
-    kinds: &[(CircleMark, String)],
+    lists: &[Shown],
 ) -> Drawn {
     let mut at = left;
-    for (mark, name) in kinds {
-        at = draw_mark_key(canvas, (at, y), *mark, name)?;
+    for list in lists {
+        let name = format!("{} ({})", list.kind.name, grouped(list.n() as i64));
+        at = draw_mark_key(canvas, (at, y), list.kind.mark, &name)?;
     }
     Ok(())
 }

@@ -187,8 +187,7 @@ impl<'a> HistoryPlot<'a> {
             }
         }
         draw_axes(canvas, MASSES, PlotAxis::NONE, self.masses)?;
-        let unit = DisplayUnit { name: self.history.unit_names()[0].into(), factor: 1.0 };
-        let name = unit.label("mass");
+        let name = DisplayUnit::named(self.history.unit_names()[0]).label("mass");
         draw_names(canvas, MASSES, self.history.when_name(), &name, 84.0)?;
         let mut x = MASSES.left;
         for (ratio, name) in [(MAJOR, "merger 1:3 or more"), (MINOR, "1:10 to 1:3"), (0.0, "less than 1:10")]

@@ -1,7 +1,7 @@
 //! The kinds of objects in pictures and pages, and what is drawn of each: one colour per kind everywhere.
 
 use super::colours::{GREEN, SKY, TURQUOISE, WHITE, YELLOW};
-use super::objects::{DrawnObjects, Objects};
+use super::objects::{DrawnObjects, Objects, radii};
 use crate::report::least_drawn::LeastDrawn;
 use inselberg_io::catalogue::{Catalogue, Dimension, Table};
 use plotters::prelude::RGBColor;
@@ -16,10 +16,10 @@ const RADII: (f64, f64) = (30.0, 2.0);
 #[derive(Debug)]
 pub struct ObjectKind {
     /// Its table, and its name in keys.
-    table: &'static str,
+    pub table: &'static str,
     pub name: &'static str,
-    /// The columns of places and masses.
-    columns: [&'static str; 2],
+    /// The columns of places, and of masses or radii, by which objects are counted.
+    pub columns: [&'static str; 2],
     /// The column of radii; `None`: of the volume, area or extent.
     radius: Option<&'static str>,
     /// Its mark on maps.
@@ -52,6 +52,8 @@ pub struct CountedBy {
     pub up: &'static str,
     /// The name of the whole.
     pub functions: &'static str,
+    /// The word for objects with much of it.
+    pub largest: &'static str,
 }
 
 const BY_MASS: CountedBy = CountedBy {
@@ -59,12 +61,14 @@ const BY_MASS: CountedBy = CountedBy {
     across: "mass m",
     up: "number with mass ≥ m",
     functions: "mass functions",
+    largest: "most massive",
 };
 const BY_RADIUS: CountedBy = CountedBy {
     dimension: Dimension::LENGTH,
     across: "radius r",
     up: "number with radius ≥ r",
     functions: "size function",
+    largest: "largest",
 };
 
 const fn mark(colour: RGBColor, line: u32, wider: f64) -> CircleMark {
@@ -75,7 +79,7 @@ const fn mark(colour: RGBColor, line: u32, wider: f64) -> CircleMark {
 pub const MARKED: CircleMark = CircleMark { colour: YELLOW, line: 2, wider: 0.0, has_dot: true };
 
 /// Clumps of haloes that have several.
-const CLUMPS: ObjectKind = ObjectKind {
+pub const CLUMPS: ObjectKind = ObjectKind {
     table: "clumps",
     name: "clumps",
     columns: ["peak_position", "mass"],
@@ -83,16 +87,17 @@ const CLUMPS: ObjectKind = ObjectKind {
     mark: mark(WHITE, 1, 0.0),
     counted: &BY_MASS,
 };
-const HALOES: ObjectKind = ObjectKind { table: "haloes", name: "haloes", mark: mark(SKY, 2, 2.0), ..CLUMPS };
+pub const HALOES: ObjectKind =
+    ObjectKind { table: "haloes", name: "haloes", mark: mark(SKY, 2, 2.0), ..CLUMPS };
 /// The bound part of clumps, after unbinding.
-const BOUND: ObjectKind = ObjectKind {
+pub const BOUND: ObjectKind = ObjectKind {
     name: "bound",
     columns: ["most_bound_position", "bound_mass"],
     radius: Some("half_mass_radius"),
     mark: mark(GREEN, 2, 0.0),
     ..CLUMPS
 };
-const GROUPS: ObjectKind = ObjectKind {
+pub const GROUPS: ObjectKind = ObjectKind {
     table: "Groups",
     name: "groups",
     columns: ["Centres", "Masses"],
@@ -101,7 +106,7 @@ const GROUPS: ObjectKind = ObjectKind {
 };
 /// The bound part of groups.
 const BOUND_GROUPS: ObjectKind = ObjectKind { table: "Groups", ..BOUND };
-const VOIDS: ObjectKind = ObjectKind {
+pub const VOIDS: ObjectKind = ObjectKind {
     table: "voids",
     name: "voids",
     columns: ["centre", "radius"],
@@ -112,6 +117,21 @@ const VOIDS: ObjectKind = ObjectKind {
 
 /// All kinds, in the order of keys. Later ones are drawn below, but bound parts are drawn above.
 const KINDS: [&ObjectKind; 6] = [&CLUMPS, &HALOES, &BOUND, &GROUPS, &BOUND_GROUPS, &VOIDS];
+
+impl ObjectKind {
+    /// The objects of this kind in a catalogue, the largest first.
+    pub fn objects(&self, catalogue: &Catalogue) -> Objects {
+        Objects::new(catalogue, self.table, self.columns, |table| self.radii(table))
+    }
+
+    /// The radius of each row, if the table states the sizes of its objects.
+    pub fn radii(&self, table: &Table) -> Option<Vec<f64>> {
+        match self.radius {
+            Some(column) => table.reals(column).map(<[f64]>::to_vec),
+            None => radii(table),
+        }
+    }
+}
 
 /// The objects of a kind in a catalogue.
 #[derive(Debug)]
@@ -169,10 +189,7 @@ pub fn shown(catalogue: &Catalogue, least: LeastDrawn) -> Vec<Shown> {
     };
     let of_kind = |kind: &'static ObjectKind| {
         let table = catalogue.table(kind.table).expect("it is there");
-        let objects = match kind.radius {
-            Some(radius) => Objects::with_radius(catalogue, kind.table, kind.columns, radius),
-            None => Objects::new(catalogue, kind.table, kind.columns[0], kind.columns[1]),
-        };
+        let objects = kind.objects(catalogue);
         let drawn = objects.with_circles(Some(table), least, MOST_CIRCLES);
         let is_single = drawn.places.iter().map(|i| singles.has(kind, table, objects.rows[*i])).collect();
         Shown { kind, objects, drawn, is_single, largest: 0.0 }
@@ -185,8 +202,7 @@ pub fn shown(catalogue: &Catalogue, least: LeastDrawn) -> Vec<Shown> {
 
 /// The circles of all kinds, the lowest first. A halo of one clump has one circle with a dot.
 pub fn circles(all: &[Shown]) -> Vec<MapCircle> {
-    let is_above = |shown: &&Shown| shown.kind.name == BOUND.name;
-    let (above, below): (Vec<&Shown>, Vec<&Shown>) = all.iter().partition(is_above);
+    let (above, below): (Vec<&Shown>, Vec<&Shown>) = all.iter().partition(|shown| shown.is_bound());
     below.into_iter().rev().chain(above).flat_map(Shown::circles).collect()
 }
 
@@ -223,11 +239,6 @@ impl Shown {
     pub fn is_bound(&self) -> bool {
         self.kind.name == BOUND.name
     }
-}
-
-/// The mark of a kind.
-pub fn mark_of(name: &str) -> CircleMark {
-    KINDS.into_iter().find(|kind| kind.name == name).expect("pages name known kinds").mark
 }
 
 /// The haloes of one clump.
@@ -281,6 +292,15 @@ mod tests {
         };
         let tables = vec![table("clumps", &[1, 2, 3], &[1, 1, 3]), table("haloes", &[1, 3], &[1, 3])];
         Catalogue { attributes: Vec::new(), tables }
+    }
+
+    /// Images have a column of radii on the sky.
+    #[test]
+    fn a_radius_on_the_sky_is_no_size_in_the_box() {
+        let mut clumps = catalogue().tables.remove(0);
+        clumps.columns.push(column("radius", Values::F64(vec![50.0; 3])));
+        let radii = CLUMPS.radii(&clumps).expect("clumps have volumes");
+        assert!(radii.iter().all(|radius| *radius < 1.0), "{radii:?}");
     }
 
     #[test]

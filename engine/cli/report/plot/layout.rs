@@ -8,7 +8,6 @@ use super::kinds::{CircleMark, MOST_CIRCLES, MapCircle, Shown, circles, shown};
 use super::map_panel::{MAP_SIDE, MapPanel, MapStyle};
 use super::profile::draw_profile;
 use super::{Beside, HEIGHT, PictureData, WIDTH};
-use crate::report::summary::grouped;
 use inselberg::DensityMap;
 use plotters::prelude::DrawingBackend;
 
@@ -153,10 +152,7 @@ impl<'a> PictureLayout<'a> {
     }
 
     fn draw_counts<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>, marked: Option<f64>) -> Drawn {
-        let key =
-            |list: &Shown| (list.kind.mark, format!("{} ({})", list.kind.name, grouped(list.n() as i64)));
-        let keys: Vec<_> = self.lists.iter().map(key).collect();
-        draw_kind_keys(canvas, (self.beside.left, KEY_LINES[1]), &keys)?;
+        draw_kind_keys(canvas, (self.beside.left, KEY_LINES[1]), &self.lists)?;
         draw_counts(canvas, self.beside, &self.lists, &self.data.units, marked)
     }
 }

@@ -31,16 +31,7 @@ pub struct DrawnObjects {
 
 impl Objects {
     /// The rows of table `name` with a positive mass; positions and masses are in these columns.
-    pub fn new(catalogue: &Catalogue, name: &str, position: &str, mass: &str) -> Self {
-        Self::with_radii(catalogue, name, [position, mass], radii)
-    }
-
-    /// The same with radii from a column, which may be absent.
-    pub fn with_radius(catalogue: &Catalogue, name: &str, columns: [&str; 2], radius: &str) -> Self {
-        Self::with_radii(catalogue, name, columns, |table| table.reals(radius).map(<[f64]>::to_vec))
-    }
-
-    fn with_radii(
+    pub fn new(
         catalogue: &Catalogue,
         name: &str,
         [position, mass]: [&str; 2],

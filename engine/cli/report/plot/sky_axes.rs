@@ -147,9 +147,8 @@ impl<'a> SkyView<'a> {
             "ra" | "dec" => "",
             _ => shown_unit(&world.unit).0,
         };
-        let name = world.description.split(" in ").next().unwrap_or(&world.name).to_string();
-        let name = if unit.is_empty() { name } else { format!("{name} [{unit}]") };
-        Some(EdgeAxis { name, ticks })
+        let name = world.description.split(" in ").next().unwrap_or(&world.name);
+        Some(EdgeAxis { name: DisplayUnit::named(unit).label(name), ticks })
     }
 
     /// Degrees on the sky per width of the map; `None` if the width is not on the sky.

@@ -252,6 +252,22 @@ impl Table {
             _ => None,
         }
     }
+
+    /// The column of positions of cells called `name`.
+    pub fn positions(&self, name: &str) -> Option<&[[u32; 3]]> {
+        match &self.column(name)?.values {
+            Values::U32x3(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The column of bytes called `name`.
+    pub fn bytes(&self, name: &str) -> Option<&[u8]> {
+        match &self.column(name)?.values {
+            Values::U8(v) => Some(v),
+            _ => None,
+        }
+    }
 }
 
 impl Catalogue {

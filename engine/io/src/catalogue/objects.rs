@@ -180,6 +180,6 @@ mod tests {
     fn a_catalogue_without_objects_is_refused() {
         let none = Catalogue::default();
         let error = Objects::new(Path::new("c.h5"), &none).expect_err("refused").to_string();
-        assert!(error.contains("c.h5: catalogue: neither clumps nor groups; expected"), "{error}");
+        assert!(error.contains("c.h5: catalogue: neither clumps nor groups nor voids; expected"), "{error}");
     }
 }
