@@ -1,6 +1,14 @@
-//! Catalogues as bits, so that equal means equal.
+//! Catalogues as bits, so that equal means equal; and their numbers.
 
-use inselberg_io::catalogue::{Catalogue, Table, Values};
+use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values};
+
+/// The real attribute of this name.
+pub fn real(catalogue: &Catalogue, name: &str) -> f64 {
+    match catalogue.attribute(name) {
+        Some(Attribute::Real(value)) => *value,
+        other => panic!("{name}: {other:?}"),
+    }
+}
 
 /// The bits of a column, component by component.
 pub fn bits(values: &Values) -> Vec<u64> {

@@ -19,12 +19,25 @@ pub mod room;
 pub mod tiny;
 pub mod zip;
 
+use inselberg_io::particles::{Columns, Positions};
 use inselberg_io::ramses::write::{Dialect, Output, Split, write};
 use inselberg_io::{Family, FieldInfo, Header, MONATOMIC, OctBlock, ParticleBlock, Snapshot};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+
+/// All columns of particles, without rows: what a reader is asked for.
+pub fn every_column(is_double: bool) -> Columns {
+    Columns {
+        position: Positions::with_capacity(is_double, 0),
+        mass: Some(Vec::new()),
+        id: Some(Vec::new()),
+        kind: Some(Vec::new()),
+        velocity: Some(Vec::new()),
+        density: Some(Vec::new()),
+    }
+}
 
 /// The program, which reacts to signals even if the tests run in the background of a script, where interrupts
 /// are ignored.

@@ -1,12 +1,13 @@
 //! Files in the layout of SOAP: against the catalogue, and opened by swiftsimio.
 
+use crate::common::compare::real;
 use crate::common::gadget::{self, Kind, Style};
 use crate::common::python::python;
 use crate::common::room::{Room, done};
 use hdf5::types::{FixedAscii, VarLenUnicode};
 use hdf5::{File, Location};
 use inselberg::{BoundRequest, Engine, ErrorKind, FofParams, LinkingTypes, PropertyChoice, RankBuilder};
-use inselberg_io::catalogue::{Attribute, Catalogue, Table, Values, read};
+use inselberg_io::catalogue::{Catalogue, Table, Values, read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,13 +34,6 @@ fn written_with(room: &Room, input: &Path, command: &str, more: &[&str], soap: &
     done(&args);
     let file = if soap.ends_with(".hdf5") { soap } else { format!("{soap}/halo_properties.hdf5") };
     (read(Path::new(&to)).expect("a catalogue"), File::open(&file).expect("a SOAP file"))
-}
-
-fn real(catalogue: &Catalogue, name: &str) -> f64 {
-    match catalogue.attribute(name) {
-        Some(Attribute::Real(value)) => *value,
-        other => panic!("{name}: {other:?}"),
-    }
 }
 
 fn number(at: &Location, name: &str) -> f64 {

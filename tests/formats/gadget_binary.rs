@@ -1,6 +1,7 @@
 //! Gadget's binary snapshots in every variant and with every damage, written from the description of the
 //! format.
 
+use crate::common::every_column;
 use crate::common::room::{Room, done};
 use inselberg_io::catalogue::{Values, read};
 use inselberg_io::particles::{
@@ -197,17 +198,6 @@ impl Variant {
             paths.push(path);
         }
         paths
-    }
-}
-
-fn every_column(is_double: bool) -> Columns {
-    Columns {
-        position: Positions::with_capacity(is_double, 0),
-        mass: Some(Vec::new()),
-        id: Some(Vec::new()),
-        kind: Some(Vec::new()),
-        velocity: Some(Vec::new()),
-        density: Some(Vec::new()),
     }
 }
 

@@ -1,13 +1,14 @@
 //! The checklist of docs/contributing.md, run over every reader of particles: a reader without a sample here
 //! fails.
 
+use crate::common::every_column;
 use crate::common::gadget::{Style, clumps, edit, list, write};
 use crate::common::npy::npy_file;
 use crate::common::room::Room;
 use crate::common::zip::{Member, zip_file};
 use crate::gadget_binary::Variant;
 use inselberg_io::particles::{
-    BlockOrder, Columns, InputDefaults, PARTICLE_READERS, ParticleHeader, Positions, open_particles,
+    BlockOrder, Columns, InputDefaults, PARTICLE_READERS, ParticleHeader, open_particles,
     open_particles_from, read_particle_headers_with,
 };
 use std::fs;
@@ -146,14 +147,7 @@ fn header(path: &Path) -> Result<ParticleHeader, String> {
 /// All rows of all species, as one rank reads them.
 fn rows(path: &Path) -> Result<u64, String> {
     let input = open_particles(&[path.to_path_buf()]).map_err(|error| error.to_string())?;
-    let mut columns = Columns {
-        position: Positions::with_capacity(true, 0),
-        mass: Some(Vec::new()),
-        id: Some(Vec::new()),
-        kind: Some(Vec::new()),
-        velocity: Some(Vec::new()),
-        density: None,
-    };
+    let mut columns = Columns { density: None, ..every_column(true) };
     for (species, of) in input.about().species.iter().enumerate() {
         input.read(species, 0..of.n, &mut columns).map_err(|error| error.to_string())?;
     }

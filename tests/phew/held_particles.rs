@@ -1,7 +1,7 @@
 //! Particles in the memory of a program give what the same particles on disk give, on any ranks.
 
 use crate::common::compare::{assert_same_table, bits};
-use crate::common::output;
+use crate::common::{every_column, output};
 use crate::facade::over_ranks;
 use inselberg::{
     BoundRequest, Catalogue, CellFields, Cells, Engine, Error, ErrorKind, FieldChoice, FofParams, Geometry,
@@ -23,14 +23,7 @@ impl Program {
         let mut engine = Engine::builder().build().expect("an engine");
         let geometry = engine.open(output(name)).expect("opened").geometry();
         let input = open_particles(&[output(name)]).expect("opened");
-        let mut columns = Columns {
-            position: Positions::with_capacity(true, 0),
-            mass: Some(Vec::new()),
-            id: Some(Vec::new()),
-            kind: Some(Vec::new()),
-            velocity: Some(Vec::new()),
-            density: None,
-        };
+        let mut columns = Columns { density: None, ..every_column(true) };
         input.read(0, 0..input.about().species[0].n, &mut columns).expect("read");
         Self { geometry, columns }
     }
@@ -156,8 +149,8 @@ fn assert_near(found: Option<Catalogue>, expected: &Catalogue, what: &str) {
     }
 }
 
-/// The cells and particles of an output, handed over, have the clumps and members of the output. RAMSES's velocities
-/// are in double precision, those of held particles in single precision.
+/// The cells and particles of an output, handed over, have the clumps and members of the output. RAMSES's
+/// velocities are in double precision, those of held particles in single precision.
 #[test]
 fn cells_with_particles_have_members() {
     let program = Program::of_output("dm_1rank");
@@ -227,6 +220,18 @@ fn what_does_not_suit_is_one_line_on_all_ranks() {
         }
     }
     let mut engine = Engine::builder().build().expect("an engine");
+    // Another engine holds them.
+    let alone = engine.hold_particles(&ParticleColumns::new(cube(), &positions)).expect("held");
+    let errors = over_ranks(Comm::threads(2), |_, mut engine| {
+        let groups = engine.fof_particles(&alone, &LinkingTypes::default(), &FofParams::default());
+        let voids = engine.voids(&alone, &ParticleGraphParams::for_voids(), &VoidParams::default());
+        [groups.map(|_| ()).expect_err("refused"), voids.map(|_| ()).expect_err("refused")]
+    });
+    for error in errors.iter().flatten() {
+        let expected =
+            "the particles are held by another engine (its ranks: 1, here: 2); expected that engine";
+        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::InvalidArgument, expected));
+    }
     // Values are checked by the call that reads them.
     let outside = [[0.5, 7.0, 0.5]];
     let held = engine.hold_particles(&ParticleColumns::new(cube(), &outside)).expect("held");
@@ -240,7 +245,7 @@ fn what_does_not_suit_is_one_line_on_all_ranks() {
     let unbind = PhewParams::new(0.5).bound(bound);
     let fields = CellFields::density(&rho).particles(&held);
     let error = engine.phew(&cells, fields, &unbind).expect_err("another box");
-    assert!(error.to_string().contains("beside cells in periodic box of [1.0, 1.0, 1.0]"), "{error}");
+    assert!(error.to_string().contains("beside cells in a periodic box of [1.0, 1.0, 1.0]"), "{error}");
     let error = engine.phew(&cells, CellFields::density(&rho), &unbind).expect_err("no particles");
     assert!(error.to_string().contains("cells in memory without particles"), "{error}");
 }

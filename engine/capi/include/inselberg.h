@@ -220,7 +220,8 @@ typedef struct {
 
 // A table of the last result.
 typedef struct {
-  // Its name: "clumps", "haloes", "tree", "cells", "members", "Groups", "voids", ... NULL: there is no such table.
+  // Its name: "clumps", "haloes", "tree", "cells", "members", "Groups", "voids", ... NULL: there is no
+  // such table.
   const char *name;
   // Number of rows on this rank.
   int64_t rows;
@@ -291,12 +292,12 @@ int32_t inselberg_on_progress(const inselberg *handle, inselberg_progress functi
 int32_t inselberg_on_warning(const inselberg *handle, inselberg_warning function, void *user);
 
 // Sets an option of the next calls, the same on all ranks. Keys and values are texts. The keys are those of
-// docs/parameters.md for phew, fof, mesh, graph, voids, tree and engine, such as density_threshold, min_size, tracers or
-// stall_timeout. Particle types are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
-// both; "fof.softening" is set for one. A key that voids share with others is set for them by "voids." only. PHEW needs a density_threshold. On an error nothing is set.
-int32_t inselberg_set(const inselberg *handle,
-                      const char *key,
-                      const char *value);
+// docs/parameters.md for phew, fof, mesh, graph, voids, tree and engine, such as density_threshold,
+// min_size, tracers or stall_timeout. Particle types are seven digits, as in "0,1,0,0,0,0,0"; "none" is no
+// value. A key that phew and fof share is set for both; "fof.softening" is set for one. A key that voids
+// share with others is set for them by "voids." only. PHEW needs a density_threshold. On an error nothing is
+// set.
+int32_t inselberg_set(const inselberg *handle, const char *key, const char *value);
 
 // Sets the box of the next calls, the same on all ranks: catalogues state its side, time, units and
 // cosmology. Cells that were set before stay, if level-0 cells and periodic axes are the same.
@@ -340,9 +341,10 @@ int32_t inselberg_fof(const inselberg *handle,
                       const inselberg_column *columns,
                       int64_t n);
 
-// Collective: copies the particles of this rank, for inselberg_find and as members of clumps of cells: inselberg_phew
-// then takes the options unbind, properties, with_members, with_particles and min_particles. They are kept until
-// others are set; no columns (n = 0) free them. Velocities and densities are kept in single precision. Columns:
+// Collective: copies the particles of this rank, for inselberg_find and as members of clumps of cells:
+// inselberg_phew then takes the options unbind, properties, with_members, with_particles and min_particles.
+// They are kept until others are set; no columns (n = 0) free them. Velocities and densities are kept in
+// single precision. Columns:
 //
 //   position   three parts; needed. The box of inselberg_set_box starts at 0 and is a cube
 //   mass       needed by all searches but that for groups without properties
@@ -350,18 +352,15 @@ int32_t inselberg_fof(const inselberg *handle,
 //   id         integers, none twice; else particles are numbered through all ranks
 //   type       0 gas, 1 dark matter, 4 stars, 5 black holes; else all are dark matter
 //   density    of gas, for the option given_density
-int32_t inselberg_set_particles(const inselberg *handle,
-                                const inselberg_column *columns,
-                                int64_t n);
+int32_t inselberg_set_particles(const inselberg *handle, const inselberg_column *columns, int64_t n);
 
 // Collective: a search among the particles that were set. what is one of
 //
 //   "groups"   friends-of-friends groups, with the properties that the option properties names, and labels
 //   "mesh"     clumps and haloes on the mesh that particles refine; options as m_refine and level_max
 //   "graph"    clumps and haloes on the graph of nearest neighbours; the option neighbours
-//   "voids"    voids, zones and their tree; thresholds by "voids.wall_threshold", "voids.relevance_threshold", ...
-int32_t inselberg_find(const inselberg *handle,
-                       const char *what);
+//   "voids"    voids, zones and their tree; thresholds by "voids.wall_threshold" and the like
+int32_t inselberg_find(const inselberg *handle, const char *what);
 
 // Collective: the clumps of the last PHEW under the options that are set now, without its cells. The density
 // threshold, the rules and the kind of persistence must be the same.
@@ -412,12 +411,10 @@ int32_t inselberg_tree_add(const inselberg_tree *tree,
                            const inselberg_column *columns,
                            int64_t n);
 
-// Collective: adds the last result of a handle to a tree: clumps that were unbound, or groups with the property bound,
-// both with the option with_members. The output is later than those so far, by its number (0 or more) and by time
-// and scale factor of the box. After an error the tree is as before.
-int32_t inselberg_tree_add_found(const inselberg_tree *tree,
-                                 const inselberg *handle,
-                                 int64_t number);
+// Collective: adds the last result of a handle to a tree: clumps that were unbound, or groups with the
+// property bound, both with the option with_members. The output is later than those so far, by its number
+// (0 or more) and by time and scale factor of the box. After an error the tree is as before.
+int32_t inselberg_tree_add_found(const inselberg_tree *tree, const inselberg *handle, int64_t number);
 
 // The number of outputs of a tree so far.
 int32_t inselberg_tree_outputs(const inselberg_tree *tree, int64_t *n);

@@ -307,9 +307,11 @@ pub unsafe extern "C" fn inselberg_on_warning(
 }
 
 /// Sets an option of the next calls, the same on all ranks. Keys and values are texts. The keys are those of
-/// docs/parameters.md for phew, fof, mesh, graph, voids, tree and engine, such as density_threshold, min_size, tracers or
-/// stall_timeout. Particle types are seven digits, as in "0,1,0,0,0,0,0"; "none" is no value. A key that phew and fof share is set for
-/// both; "fof.softening" is set for one. A key that voids share with others is set for them by "voids." only. PHEW needs a density_threshold. On an error nothing is set.
+/// docs/parameters.md for phew, fof, mesh, graph, voids, tree and engine, such as density_threshold,
+/// min_size, tracers or stall_timeout. Particle types are seven digits, as in "0,1,0,0,0,0,0"; "none" is no
+/// value. A key that phew and fof share is set for both; "fof.softening" is set for one. A key that voids
+/// share with others is set for them by "voids." only. PHEW needs a density_threshold. On an error nothing is
+/// set.
 ///
 /// # Safety
 /// `handle` is a handle, `key` and `value` end with a zero byte.
@@ -419,9 +421,10 @@ pub unsafe extern "C" fn inselberg_fof(
     unsafe { enter_together(handle, |state| state.fof(GivenColumns::new(columns, n))) }
 }
 
-/// Collective: copies the particles of this rank, for inselberg_find and as members of clumps of cells: inselberg_phew
-/// then takes the options unbind, properties, with_members, with_particles and min_particles. They are kept until
-/// others are set; no columns (n = 0) free them. Velocities and densities are kept in single precision. Columns:
+/// Collective: copies the particles of this rank, for inselberg_find and as members of clumps of cells:
+/// inselberg_phew then takes the options unbind, properties, with_members, with_particles and min_particles.
+/// They are kept until others are set; no columns (n = 0) free them. Velocities and densities are kept in
+/// single precision. Columns:
 ///
 ///   position   three parts; needed. The box of inselberg_set_box starts at 0 and is a cube
 ///   mass       needed by all searches but that for groups without properties
@@ -447,7 +450,7 @@ pub unsafe extern "C" fn inselberg_set_particles(
 ///   "groups"   friends-of-friends groups, with the properties that the option properties names, and labels
 ///   "mesh"     clumps and haloes on the mesh that particles refine; options as m_refine and level_max
 ///   "graph"    clumps and haloes on the graph of nearest neighbours; the option neighbours
-///   "voids"    voids, zones and their tree; thresholds by "voids.wall_threshold", "voids.relevance_threshold", ...
+///   "voids"    voids, zones and their tree; thresholds by "voids.wall_threshold" and the like
 ///
 /// # Safety
 /// `handle` is a handle, `what` ends with a zero byte.

@@ -94,9 +94,9 @@ pub unsafe extern "C" fn inselberg_tree_add(
     }
 }
 
-/// Collective: adds the last result of a handle to a tree: clumps that were unbound, or groups with the property bound,
-/// both with the option with_members. The output is later than those so far, by its `number` (0 or more) and by time
-/// and scale factor of the box. After an error the tree is as before.
+/// Collective: adds the last result of a handle to a tree: clumps that were unbound, or groups with the
+/// property bound, both with the option with_members. The output is later than those so far, by its `number`
+/// (0 or more) and by time and scale factor of the box. After an error the tree is as before.
 ///
 /// # Safety
 /// `tree` is a tree, `handle` a handle.

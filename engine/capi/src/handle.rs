@@ -231,7 +231,7 @@ impl HandleState {
         self.found = None;
         let (particles, options) = (self.particles.as_ref(), &self.options);
         let (what, particles) = self.engine.agree_beside("find", move || {
-            let what = Search::named(name?)?;
+            let what = ParticleSearch::named(name?)?;
             Ok((
                 what,
                 particles.ok_or_else(|| refused("no particles; expected inselberg_set_particles first"))?,
@@ -239,16 +239,16 @@ impl HandleState {
         })?;
         let (engine, clumps) = (&mut self.engine, options.clumps_of_particles());
         let found = match what {
-            Search::Groups => {
+            ParticleSearch::Groups => {
                 Found::Groups(Box::new(engine.fof_particles(particles, options.types(), &options.fof())?))
             }
-            Search::Mesh => {
+            ParticleSearch::Mesh => {
                 Found::Clumps(Box::new(engine.phew_particles(particles, options.mesh(), clumps)?))
             }
-            Search::Graph => {
+            ParticleSearch::Graph => {
                 Found::Clumps(Box::new(engine.phew_graph(particles, options.graph(), clumps)?))
             }
-            Search::Voids => {
+            ParticleSearch::Voids => {
                 let (graph, voids) = options.voids();
                 Found::Voids(Box::new(engine.voids(particles, graph, voids)?))
             }
@@ -332,14 +332,14 @@ impl HandleState {
 
 /// What is searched for among particles.
 #[derive(Debug, Clone, Copy)]
-enum Search {
+enum ParticleSearch {
     Groups,
     Mesh,
     Graph,
     Voids,
 }
 
-impl Search {
+impl ParticleSearch {
     fn named(name: &str) -> Result<Self, Error> {
         match name {
             "groups" => Ok(Self::Groups),

@@ -61,8 +61,9 @@ impl Options {
         ]
     }
 
-    /// Sets one option, in all sets of parameters that have its key, or in one: `phew.softening`. Thresholds of voids
-    /// mean something else than those of clumps. So a key that both have is set for voids only by `voids.`.
+    /// Sets one option, in all sets of parameters that have its key, or in one: `phew.softening`. Thresholds
+    /// of voids mean something else than those of clumps. So a key that both have is set for voids only by
+    /// `voids.`.
     ///
     /// # Errors
     /// When there is no such key, or it does not take such a value. Nothing is set then.

@@ -9,7 +9,8 @@ use std::ptr::null;
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct TableView {
-    /// Its name: "clumps", "haloes", "tree", "cells", "members", "Groups", "voids", ... NULL: there is no such table.
+    /// Its name: "clumps", "haloes", "tree", "cells", "members", "Groups", "voids", ... NULL: there is no
+    /// such table.
     pub name: *const c_char,
     /// Number of rows on this rank.
     pub rows: i64,

@@ -1,8 +1,9 @@
 //! What our readers read, in physical units, as arrays that Python opens.
 
+use crate::common::every_column;
 use crate::common::npy::npy_header;
 use crate::fields::leaves;
-use inselberg_io::particles::{Columns, ParticleHeader, ParticleInput, Positions, Species, open_particles};
+use inselberg_io::particles::{Columns, ParticleHeader, ParticleInput, Species, open_particles};
 use inselberg_io::{Cosmology, Units};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -127,14 +128,7 @@ impl Scales {
 }
 
 fn rows_of(input: &dyn ParticleInput, species: usize, about: &ParticleHeader) -> Columns {
-    let mut columns = Columns {
-        position: Positions::with_capacity(true, 0),
-        mass: Some(Vec::new()),
-        id: Some(Vec::new()),
-        kind: Some(Vec::new()),
-        velocity: Some(Vec::new()),
-        density: Some(Vec::new()),
-    };
+    let mut columns = every_column(true);
     input.read(species, 0..about.species[species].n, &mut columns).unwrap_or_else(|error| panic!("{error}"));
     columns
 }

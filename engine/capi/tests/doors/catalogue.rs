@@ -4,6 +4,7 @@ use inselberg_io::catalogue::read;
 use std::path::Path;
 
 #[path = "../../../../tests/common/compare.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod compare;
 
 /// Panics where two catalogues differ by a bit of a column, or by an attribute that is not of the run.

@@ -1,4 +1,5 @@
-//! Hosts that hand over particles: bound members of clumps and groups, voids and graphs are those of the library.
+//! Hosts that hand over particles: bound members of clumps and groups, voids and graphs are those of the
+//! library.
 
 use crate::build::{ENDINGS, Room, manifest, run};
 use crate::catalogue::assert_same_catalogue;

@@ -1,6 +1,6 @@
 //! Particles in the memory of the program: each rank has some rows, which no other rank can read.
 
-use super::{Columns, MassOf, ParticleHeader, ParticleInput, Positions};
+use super::{Columns, ParticleHeader, ParticleInput, Positions};
 use crate::ReadResult;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -16,23 +16,17 @@ pub struct HeldParticles {
 }
 
 impl HeldParticles {
-    /// The rows of rank `rank`, in `columns`; `about` has the number of all. A column that is left out is filled as
-    /// for an array: mass 1, places as identities, the kind of the species, velocity 0, no density.
+    /// The rows of rank `rank`, in `columns`; `about` has the number of all. A column that is left out is
+    /// filled as for an array: mass 1, places as identities, the kind of the species, velocity 0, no density.
     ///
     /// # Panics
-    /// `about` has another number of species than one, or the columns have another number of rows than the rank.
+    /// `about` has another number of species than one, or the columns have another number of rows than the
+    /// rank.
     pub fn new(about: ParticleHeader, first_rows: Vec<u64>, rank: usize, columns: Columns) -> Self {
         let own = first_rows[rank]..first_rows[rank + 1];
         assert_eq!(about.species.len(), 1, "particles in memory are one species");
         assert_eq!(columns.position.len() as u64, own.end - own.start, "rows of rank {rank}");
         Self { about, first_rows, own, columns }
-    }
-
-    fn mass_of_all(&self) -> f64 {
-        match self.about.species[0].mass {
-            MassOf::Same(mass) => mass,
-            MassOf::Each | MassOf::Unknown => 1.0,
-        }
     }
 }
 
@@ -53,7 +47,7 @@ impl ParticleInput for HeldParticles {
             Positions::Double(list) => into.position.extend_from_doubles(&list[here.clone()]),
         }
         let kind = self.about.species[0].kind.unwrap_or_default();
-        append(&mut into.mass, &self.columns.mass, &here, |_| self.mass_of_all());
+        append(&mut into.mass, &self.columns.mass, &here, |_| 1.0);
         append(&mut into.id, &self.columns.id, &here, |i| self.own.start + i as u64);
         append(&mut into.kind, &self.columns.kind, &here, |_| kind);
         append(&mut into.velocity, &self.columns.velocity, &here, |_| [0.0; 3]);
@@ -74,7 +68,8 @@ impl ParticleInput for HeldParticles {
     }
 }
 
-/// Appends the rows `here` of a column to the requested one, or what `filled` says of a row where there is none.
+/// Appends the rows `here` of a column to the requested one, or what `filled` says of a row where there is
+/// none.
 fn append<T: Copy>(
     into: &mut Option<Vec<T>>,
     from: &Option<Vec<T>>,

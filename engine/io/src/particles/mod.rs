@@ -126,9 +126,9 @@ pub struct Matter {
 }
 
 impl Matter {
-    /// That of a snapshot whose masses and lengths are physical, at the time of the output. The own constants of
-    /// RAMSES are in its unit of density: in its cosmological units the mean density of matter is 1. `None` without
-    /// matter.
+    /// That of a snapshot whose masses and lengths are physical, at the time of the output. The own constants
+    /// of RAMSES are in its unit of density: in its cosmological units the mean density of matter is 1.
+    /// `None` without matter.
     pub fn of(header: &Header, has_gas: bool) -> Option<Self> {
         let c = header.cosmology.as_ref().filter(|c| c.aexp > 0.0 && c.omega_m > 0.0)?;
         let critical = match header.is_in_mean_densities() {
@@ -236,8 +236,8 @@ pub trait ParticleInput: Send + Sync {
         std::iter::successors(next(&(rows.start..rows.start)), next).collect()
     }
 
-    /// Where rows are in the memory of ranks: the first row of each rank, and the number of all. Each rank then reads
-    /// only its own. `None` where any rank reads any row.
+    /// Where rows are in the memory of ranks: the first row of each rank, and the number of all. Each rank
+    /// then reads only its own. `None` where any rank reads any row.
     fn first_rows(&self) -> Option<&[u64]> {
         None
     }

@@ -3,7 +3,8 @@
 use crate::api::opened::OpenParticles;
 use crate::column::{Column, VectorColumn};
 
-/// The values of cells, one per cell in the order of [`Cells`](crate::Cells). From a density alone, or with more.
+/// The values of cells, one per cell in the order of [`Cells`](crate::Cells). From a density alone, or with
+/// more.
 ///
 /// ```
 /// use inselberg::{CellFields, VectorColumn};
@@ -39,8 +40,8 @@ impl<'a> CellFields<'a> {
         Self { mass_density: Some(density.into()), ..self }
     }
 
-    /// Adds particles in the same cubic box, held ones or those of an input: members of clumps, for unbinding, for the
-    /// table of particles, and for haloes of few particles. They do not change the clumps.
+    /// Adds particles in the same cubic box, held ones or those of an input: members of clumps, for
+    /// unbinding, for the table of particles, and for haloes of few particles. They do not change the clumps.
     #[must_use]
     pub fn particles(self, particles: &'a OpenParticles) -> Self {
         Self { particles: Some(particles), ..self }

@@ -242,11 +242,12 @@ impl Clumps {
         self.densest
     }
 
-    /// Collective: stages the image of the labels of pixels, with the axes and coordinates of the input. Needs
-    /// [`PhewParams::with_cells`]. Rank 0 gets the file.
+    /// Collective: stages the image of the labels of pixels, with the axes and coordinates of the input.
+    /// Needs [`PhewParams::with_cells`]. Rank 0 gets the file.
     ///
     /// # Errors
-    /// When there is no table of cells, they have several levels, the file cannot be written, or a rank fails.
+    /// When there is no table of cells, they have several levels, the file cannot be written, or a rank
+    /// fails.
     #[doc(hidden)]
     pub fn stage_labels(&self, path: &Path, of: LabelsOf) -> Result<Staged, Error> {
         let cells = self.table("cells").ok_or_else(|| {

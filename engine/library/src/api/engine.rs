@@ -201,15 +201,16 @@ impl Engine {
         self.shared.call(&call, |session| voids::find(&session, particles, graph, params))
     }
 
-    /// Collective: copies the particles of a program, as an input of every call that takes one: groups with bound
-    /// particles and spheres, voids, clumps on a mesh or graph of particles, and members of clumps of cells
-    /// ([`CellFields::particles`](crate::CellFields::particles)). Takes 12 to 24 bytes per particle for positions, and
-    /// 12 for velocities, 8 for masses, IDs, 4 for densities and 1 for types, each if given. Velocities and densities
-    /// are kept in single precision, as in files. Where masses are left out, calls that need them refuse the particles.
+    /// Collective: copies the particles of a program, as an input of every call that takes one: groups with
+    /// bound particles and spheres, voids, clumps on a mesh or graph of particles, and members of clumps of
+    /// cells ([`CellFields::particles`](crate::CellFields::particles)). Takes 12 to 24 bytes per particle for
+    /// positions, and 12 for velocities, 8 for masses, IDs, 4 for densities and 1 for types, each if given.
+    /// Velocities and densities are kept in single precision, as in files. Where masses are left out, calls
+    /// that need them refuse the particles.
     ///
     /// # Errors
-    /// When a column has another length, or a type or an ID is not valid. Positions, velocities and masses are checked
-    /// by each call. All ranks return the same error.
+    /// When a column has another length, or a type or an ID is not valid. Positions, velocities and masses
+    /// are checked by each call. All ranks return the same error.
     pub fn hold_particles(&mut self, particles: &ParticleColumns) -> Result<OpenParticles, Error> {
         let call = Call::new("hold_particles")
             .geometry(&particles.geometry)

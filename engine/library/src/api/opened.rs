@@ -74,8 +74,8 @@ impl OpenSnapshot {
     }
 }
 
-/// Particles: on disk, in one or more files of one input, of which only the headers have been read; or copies of
-/// those of a program ([`crate::Engine::hold_particles`]).
+/// Particles: on disk, in one or more files of one input, of which only the headers have been read; or copies
+/// of those of a program ([`crate::Engine::hold_particles`]).
 pub struct OpenParticles {
     input: Arc<dyn ParticleInput>,
 }
@@ -104,6 +104,24 @@ impl OpenParticles {
         Self { input: Arc::new(particles) }
     }
 
+    /// These particles, if they are on these ranks: those of a program are in the memory of some.
+    ///
+    /// # Errors
+    /// When another engine holds them, over another number of ranks.
+    pub(crate) fn on_ranks_of(&self, comm: &Comm) -> Result<&Self, Error> {
+        let held_by = self.input.first_rows().map(|first| first.len() - 1);
+        match held_by.filter(|n_ranks| *n_ranks != comm.n_ranks()) {
+            None => Ok(self),
+            Some(n_ranks) => {
+                let message = format!(
+                    "the particles are held by another engine (its ranks: {n_ranks}, here: {}); expected that engine",
+                    comm.n_ranks()
+                );
+                Err(Error::new(ErrorKind::InvalidArgument, message))
+            }
+        }
+    }
+
     /// The reader.
     #[doc(hidden)]
     pub fn reader(&self) -> &dyn ParticleInput {
@@ -127,7 +145,8 @@ impl OpenParticles {
         let (about, sides) = (self.header(), geometry.sides());
         let same_boundary = geometry.periodic == [about.periodic; 3];
         if about.sides != Some(sides) || !same_boundary {
-            let boundary = |periodic: &[bool]| if periodic.contains(&true) { "periodic" } else { "open" };
+            let boundary =
+                |periodic: &[bool]| if periodic.contains(&true) { "a periodic" } else { "an open" };
             let message = format!(
                 "particles in {} box of {:?} beside cells in {} box of {sides:?}; expected one box",
                 boundary(&[about.periodic]),

@@ -76,8 +76,9 @@ impl<'a> ParticleColumns<'a> {
         Self { attached: Some(flags.into()), ..self }
     }
 
-    /// Sets types, by the numbers of Gadget: 0 gas, 1 dark matter, 2 and 3 other dark matter, 4 stars, 5 black holes,
-    /// 6 neutrinos. By default all are dark matter. Only for [`Engine::hold_particles`](crate::Engine::hold_particles).
+    /// Sets types, by the numbers of Gadget: 0 gas, 1 dark matter, 2 and 3 other dark matter, 4 stars, 5
+    /// black holes, 6 neutrinos. By default all are dark matter. Only for
+    /// [`Engine::hold_particles`](crate::Engine::hold_particles).
     #[must_use]
     pub fn types(self, types: impl Into<Column<'a>>) -> Self {
         Self { types: Some(types.into()), ..self }

@@ -10,6 +10,7 @@ use crate::api::quantities::converted;
 use crate::api::session::Session;
 use crate::api::slips::DataSpan;
 use crate::error::{Error, ErrorKind, RunError};
+use crate::particle_mesh::ParticleSnapshot;
 use crate::partition::{Division, LocalField};
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound;
@@ -38,12 +39,7 @@ pub(crate) fn find(
     if params.density.is_none() {
         return Err(RunError::NoDefaultThreshold { why: "for cells in memory".into() }.into());
     }
-    check_needs_no_output(params, fields.particles.is_some())?;
-    let members = fields.particles.map(|particles| particles.in_box(&cells.geometry)).transpose()?;
-    if let Some(members) = &members {
-        members.check_velocities(&params.bound)?;
-        bound::check(members, &params.bound)?;
-    }
+    let members = members(cells, fields, params, session.comm)?;
     let Session { shared, comm, executor, meshes } = session;
     check_fields(cells, fields, params)?;
     let search = SearchThresholds::new(params.thresholds());
@@ -98,6 +94,21 @@ pub(crate) fn find(
         field: None,
         balance,
     })
+}
+
+/// The particles beside the cells, if there are any, checked against what `params` asks of them.
+fn members(
+    cells: &Cells,
+    fields: &CellFields,
+    params: &PhewParams,
+    comm: &Comm,
+) -> Result<Option<ParticleSnapshot>, Error> {
+    check_needs_no_output(params, fields.particles.is_some())?;
+    let Some(particles) = fields.particles else { return Ok(None) };
+    let members = particles.on_ranks_of(comm)?.in_box(&cells.geometry)?;
+    members.check_velocities(&params.bound)?;
+    bound::check(&members, &params.bound)?;
+    Ok(Some(members))
 }
 
 /// What the cells say of themselves.

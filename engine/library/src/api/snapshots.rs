@@ -64,7 +64,7 @@ pub(crate) fn phew_particles(
 ) -> Result<Clumps, Error> {
     params.check()?;
     let mesh = mesh.config()?;
-    let snapshot = particles.on_mesh(&mesh)?;
+    let snapshot = particles.on_ranks_of(session.comm)?.on_mesh(&mesh)?;
     let scale = scale_of_particles(session, particles, &mesh, MeanOf::Matter, params)?;
     let params = &PhewParams { is_on_mesh: true, ..converted(params, &scale)? };
     params.check()?;
@@ -86,7 +86,7 @@ pub(crate) fn phew_graph(
         return Err(Error::new(ErrorKind::InvalidArgument, problem));
     }
     let graph = graph.config()?;
-    let snapshot = particles.on_mesh(&graph.mesh)?;
+    let snapshot = particles.on_ranks_of(session.comm)?.on_mesh(&graph.mesh)?;
     let scale = scale_of_particles(session, particles, &graph.mesh, MeanOf::Matter, params)?;
     let params = &converted(params, &scale)?;
     params.check()?;
@@ -105,7 +105,8 @@ pub(crate) fn fof(
     params.check()?;
     let params = &converted(params, &of_header(particles.reader().about()))?;
     let request = types.request(params)?;
-    let found = run_fof(particles.reader(), &request, session.comm, session.executor)?;
+    let found =
+        run_fof(particles.on_ranks_of(session.comm)?.reader(), &request, session.comm, session.executor)?;
     Ok(FofGroups::of_output(session.shared, found))
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn find(
     params: &VoidParams,
 ) -> Result<Voids, Error> {
     let graph = graph.config()?;
-    let snapshot = particles.on_mesh(&graph.mesh)?;
+    let snapshot = particles.on_ranks_of(session.comm)?.on_mesh(&graph.mesh)?;
     params.check()?;
     let scale = scale_of_particles(session, particles, &graph.mesh, MeanOf::Particles, params)?;
     let params = &converted(params, &scale)?;

@@ -28,7 +28,8 @@ pub struct ParticleSnapshot {
     has_units: bool,
     /// Whether the mesh has checked each particle.
     is_checked: bool,
-    /// Rows, and what is added to the identities that the input gives. Rows in memory: as many pieces per rank.
+    /// Rows, and what is added to the identities that the input gives. Rows in memory: as many pieces per
+    /// rank.
     pieces: Vec<(RowRange, u64)>,
 }
 
@@ -125,8 +126,8 @@ impl ParticleSnapshot {
 /// Pieces of the rows in the memory of a rank, so that threads and ranks share them evenly.
 const PIECES_PER_RANK: u64 = 64;
 
-/// Rows of the pieces of some species, and what is added to their identities. The pieces of rank r of n are the r-th
-/// part of n equal ones, as [`crate::pieces`] deals them.
+/// Rows of the pieces of some species, and what is added to their identities. The pieces of rank r of n are
+/// the r-th part of n equal ones, as [`crate::pieces`] deals them.
 fn pieces(input: &dyn ParticleInput, taken: &TakenSpecies) -> Vec<(RowRange, u64)> {
     let mut pieces = Vec::new();
     for (species, first_id) in taken.list.iter().zip(&taken.first_ids) {

@@ -11,7 +11,8 @@ use std::ops::Range;
 /// Consecutive rows of a species that one rank reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowRange {
-    /// The index of the species in [`ParticleHeader::species`](inselberg_io::particles::ParticleHeader::species).
+    /// The index of the species in
+    /// [`ParticleHeader::species`](inselberg_io::particles::ParticleHeader::species).
     pub species: usize,
     /// The rows.
     pub rows: Range<u64>,
@@ -24,7 +25,8 @@ impl RowRange {
     }
 }
 
-/// The rows of each of these species that a rank reads: those in its memory, or about as many as any other rank.
+/// The rows of each of these species that a rank reads: those in its memory, or about as many as any other
+/// rank.
 ///
 /// # Panics
 /// Where rows are in memory: for another number of ranks than they are on.
