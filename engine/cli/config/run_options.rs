@@ -104,9 +104,8 @@ pub(super) const RUN: &[Opt] = &[
         default: "auto",
         commands: &[Phew, Fof, Topology, Tree, Voids],
         help: "Pin threads to processors, so that memory stays local to them",
-        doc: "auto: each thread on its own core, if the launcher or the job has given the process a part of the machine, or \
-              if the ranks of the job fill the machine; else none. Launches that do not know each other never get the \
-              same cores. cores: each thread on its own core, or its own hardware thread if there are more threads than \
+        doc: "auto: as cores, where the launcher or the job has given the process a part of the machine, or where the ranks of \
+              the job fill it. Anywhere else as none. Launches that do not know each other never get the same cores. cores: each thread on its own core, or its own hardware thread if there are more threads than \
               cores. numa: the ranks of a host on its NUMA nodes in turn, and their threads on cores there, or on the \
               whole node if there are more threads than cores. Bindings by the launcher stay in force. With cores and \
               numa the default is one thread per core. Never changes the result.",

@@ -37,8 +37,9 @@ pub(super) fn voids(raw: &CheckedValues<'_>) -> Result<Series<VoidsJob>, ConfigE
         return Err(raw.missing("input"));
     }
     let (output, shown) = (raw.path("output"), shown_results(raw)?);
-    let has_folder = raw.path("yt").is_some() || raw.path("vtk").is_some();
-    if output.is_none() && !has_folder && !shown.has_maps() && !raw.switch("diagnostics") {
+    let [yt, vtk] = ["yt", "vtk"].map(|name| raw.path(name));
+    let results = [&output, &yt, &vtk, &shown.plot, &shown.report];
+    if results.iter().all(|path| path.is_none()) && !raw.switch("diagnostics") {
         return Err(raw.missing("output"));
     }
     let mut voids = raw.params::<VoidParams>()?;
@@ -50,8 +51,8 @@ pub(super) fn voids(raw: &CheckedValues<'_>) -> Result<Series<VoidsJob>, ConfigE
         graph: raw.filled(ParticleGraphParams::for_voids())?,
         voids,
         output,
-        yt: raw.path("yt"),
-        vtk: raw.path("vtk"),
+        yt,
+        vtk,
         shown,
         launch: launch(raw)?,
     };

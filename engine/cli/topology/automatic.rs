@@ -1,9 +1,10 @@
 //! The pinning of a host's ranks where nobody has chosen one.
 //!
-//! A thread that is pinned to a core which somebody else uses waits for it while other cores are idle. So threads
-//! are pinned only where the cores belong to this job: a launcher, a job or a control group has given the ranks a
-//! part of the machine, or the ranks of the job fill the machine. In both cases each worker must have processors
-//! of its own. [`Claims`](super::Claims) are the second guard: other processes of this program that pin.
+//! A thread that is pinned to a core which somebody else uses waits for it while other cores are idle. So
+//! threads are pinned only where the cores belong to this job: a launcher, a job or a control group has given
+//! the ranks a part of the machine, or the ranks of the job fill the machine. In both cases each worker must
+//! have processors of its own. [`Claims`](super::Claims) are the second guard: other processes of this
+//! program that pin.
 
 use super::{Asked, Machine, Pin, Placement, PuSet, place};
 
@@ -36,7 +37,8 @@ pub fn place_all(machine: &Machine, pin: Pin, ranks: &[LaunchedRank]) -> (Pin, V
     }
 }
 
-/// The placements of the ranks of a host that are not pinned, with the workers that they would have if they were.
+/// The placements of the ranks of a host that are not pinned, with the workers that they would have if they
+/// were.
 pub fn place_unpinned(machine: &Machine, ranks: &[LaunchedRank]) -> (Pin, Vec<Placement>) {
     (Pin::None, placed(machine, Pin::None, &with_workers(machine, ranks)))
 }
@@ -56,8 +58,8 @@ fn placed(machine: &Machine, pin: Pin, ranks: &[LaunchedRank]) -> Vec<Placement>
     ranks.iter().enumerate().map(of_rank).collect()
 }
 
-/// The ranks, each with a number of workers: processes with the same processors divide the cores, and one process
-/// has as many as without pinning.
+/// The ranks, each with a number of workers: processes with the same processors divide the cores, and one
+/// process has as many as without pinning.
 fn with_workers(machine: &Machine, ranks: &[LaunchedRank]) -> Vec<LaunchedRank> {
     let divided = placed(machine, Pin::Numa, ranks);
     let of_rank = |(rank, divided): (&LaunchedRank, Placement)| {

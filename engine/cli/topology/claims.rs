@@ -1,7 +1,7 @@
 //! Cores that this process has for itself among processes of this program.
 //!
-//! A claim is a Unix socket with an abstract name, one per core. The system gives a name to one process only, and
-//! frees it when that process ends, however it ends. Nothing is ever sent, and no file remains.
+//! A claim is a Unix socket with an abstract name, one per core. The system gives a name to one process only,
+//! and frees it when that process ends, however it ends. Nothing is ever sent, and no file remains.
 
 use super::{Machine, PuSet};
 

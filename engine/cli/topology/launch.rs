@@ -128,7 +128,8 @@ fn too_many_threads(machine: &Machine, site: &RankSite) -> Option<Complaint> {
     (n_threads > pus.len()).then_some(Complaint::TooManyThreads { rank: site.rank, n_threads, pus, has_more })
 }
 
-/// All ranks that share cores with others, in one line. Ranks of one process with one thread each do so by design.
+/// All ranks that share cores with others, in one line. Ranks of one process with one thread each do so by
+/// design.
 fn shared_cores(machine: &Machine, ranks: &[RankSite]) -> Option<Complaint> {
     let cores: Vec<Vec<u32>> = ranks.iter().map(|site| machine.cores_of(&site.placement.used())).collect();
     let meets = |i: usize| {

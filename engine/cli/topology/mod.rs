@@ -3,8 +3,9 @@
 //! [`Hardware`] reads the machine and binds threads. Only `hwloc.rs` uses hwloc; a build without the feature
 //! `numa` has `absent.rs` in its place. [`place`] assigns processors to every worker of a rank, and
 //! [`complaints`] lists the problems of a launch. Both are pure functions, so tests cover machines of any
-//! kind. [`place_all`] places all ranks of a host, also where nobody has chosen a pinning. Memory is not bound: a
-//! page lies on the NUMA node of the thread that first writes it, so bound threads have their data nearby.
+//! kind. [`place_all`] places all ranks of a host, also where nobody has chosen a pinning. Memory is not
+//! bound: a page lies on the NUMA node of the thread that first writes it, so bound threads have their data
+//! nearby.
 //!
 //! Nothing here uses cells, particles or messages.
 

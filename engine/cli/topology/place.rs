@@ -177,7 +177,8 @@ fn evenly_spaced<T: Copy>(items: &[T], n: usize) -> impl Iterator<Item = T> {
     (0..n).map(move |i| items[i * items.len() / n])
 }
 
-/// `n` of the cores, in their order: the fastest. Of cores that are equally fast, some that are evenly spaced.
+/// `n` of the cores, in their order: the fastest. Of cores that are equally fast, some that are evenly
+/// spaced.
 fn fastest<'a>(cores: &[&'a [Pu]], n: usize) -> Vec<&'a [Pu]> {
     let speed = |core: usize| cores[core].iter().map(|pu| pu.speed).max();
     let mut by_speed: Vec<usize> = (0..cores.len()).collect();

@@ -7,8 +7,9 @@ use std::path::Path;
 const TOLERANCE: u64 = 8;
 
 impl Machine {
-    /// Sets the speeds of all processors from what Linux says in `folder`, `/sys/devices/system/cpu`: the capacity
-    /// of a processor, or else its highest clock. If one has neither, or if all are alike, all have speed 0.
+    /// Sets the speeds of all processors from what Linux says in `folder`, `/sys/devices/system/cpu`: the
+    /// capacity of a processor, or else its highest clock. If one has neither, or if all are alike, all have
+    /// speed 0.
     pub(super) fn set_speeds(&mut self, folder: &Path) {
         let speeds = |file: &str| -> Option<Vec<u32>> {
             let of = |index: u32| std::fs::read_to_string(folder.join(format!("cpu{index}/{file}"))).ok();
@@ -32,8 +33,8 @@ fn is_near(slower: u32, faster: u32) -> bool {
     u64::from(faster - slower) * TOLERANCE < u64::from(faster)
 }
 
-/// The speed of each processor's kind, which is that of its fastest one. Kinds fall, so the first that is near is
-/// not slower.
+/// The speed of each processor's kind, which is that of its fastest one. Kinds fall, so the first that is
+/// near is not slower.
 fn kinds(speeds: &[u32]) -> Vec<u32> {
     let mut sorted = speeds.to_vec();
     sorted.sort_unstable_by(|a, b| b.cmp(a));

@@ -42,7 +42,7 @@ impl Seat {
 
 /// The seats of workers.
 #[derive(Clone)]
-enum Seats {
+enum WorkerSeats {
     /// Each worker stays where it is.
     Fixed(Vec<Seat>),
     /// The system moves them. Each says where it is when a run begins.
@@ -67,7 +67,7 @@ impl SeenSeats {
 /// The workers of a rank. Clones are the same workers.
 #[derive(Clone)]
 pub struct ThreadPool {
-    seats: Seats,
+    seats: WorkerSeats,
     threads: WorkerThreads,
     /// Whether each worker has a place of its own on the machine.
     is_placed: bool,
@@ -90,7 +90,7 @@ impl ThreadPool {
     pub fn new(seats: Vec<Seat>) -> Self {
         let seats = if seats.is_empty() { vec![Seat::default()] } else { seats };
         Self {
-            seats: Seats::Fixed(seats),
+            seats: WorkerSeats::Fixed(seats),
             threads: WorkerThreads::Own(Arc::default()),
             is_placed: false,
             traced: false,
@@ -115,8 +115,8 @@ impl ThreadPool {
         Self { is_placed: true, threads: WorkerThreads::Current, ..Self::new(seats) }
     }
 
-    /// As [`Self::from_current`], for workers that the system may move. `locate` returns the seat of the thread
-    /// that calls it. Workers call it here and at the begin of each run.
+    /// As [`Self::from_current`], for workers that the system may move. `locate` returns the seat of the
+    /// thread that calls it. Workers call it here and at the begin of each run.
     pub fn from_current_located(locate: impl Fn() -> Seat + Send + Sync + 'static) -> Self {
         let pool = Self::from_current();
         let seats = (0..pool.len()).map(|_| Mutex::default()).collect();
@@ -127,12 +127,12 @@ impl ThreadPool {
                 seen.note((thread.index() + thread.num_threads() - own) % thread.num_threads());
             })),
         }
-        Self { seats: Seats::Seen(seen), ..pool }
+        Self { seats: WorkerSeats::Seen(seen), ..pool }
     }
 
     /// The calling thread begins to work as `worker`.
     pub(crate) fn note(&self, worker: usize) {
-        if let Seats::Seen(seen) = &self.seats {
+        if let WorkerSeats::Seen(seen) = &self.seats {
             seen.note(worker);
         }
     }
@@ -152,8 +152,8 @@ impl ThreadPool {
     /// Number of workers.
     pub fn len(&self) -> usize {
         match &self.seats {
-            Seats::Fixed(seats) => seats.len(),
-            Seats::Seen(seen) => seen.seats.len(),
+            WorkerSeats::Fixed(seats) => seats.len(),
+            WorkerSeats::Seen(seen) => seen.seats.len(),
         }
     }
 
@@ -170,8 +170,8 @@ impl ThreadPool {
     /// The seats, worker by worker. Workers that the system moves have those where they were last seen.
     pub fn seats(&self) -> Vec<Seat> {
         match &self.seats {
-            Seats::Fixed(seats) => seats.clone(),
-            Seats::Seen(seen) => {
+            WorkerSeats::Fixed(seats) => seats.clone(),
+            WorkerSeats::Seen(seen) => {
                 seen.seats.iter().map(|seat| *seat.lock().unwrap_or_else(PoisonError::into_inner)).collect()
             }
         }
