@@ -13,7 +13,7 @@ from ._arrays import placed, with_absent_cells
 from ._catalogues import Catalogue, ClumpCatalogue, GroupCatalogue, VoidCatalogue, read
 from ._errors import InvalidArgumentError
 from ._images import as_file, image_of
-from ._options import has_keywords, split, texts
+from ._options import check_known, has_keywords, split, texts
 from ._parameters import (
     CellsOptions,
     EngineOptions,
@@ -28,6 +28,7 @@ from ._progress import reporting
 from ._sources import (
     BoxOptions,
     Cells,
+    HeldOptions,
     ParticleGraph,
     ParticleMesh,
     Particles,
@@ -123,35 +124,25 @@ class Engine:
         found = self._run(lambda: make(source, box, **options), progress)
         return GroupCatalogue(found, has_items=not is_opened or source.is_held, place=self._place)
 
-    def hold_particles(
-        self,
-        positions: Any,
-        /,
-        *,
-        box: Optional[float] = None,
-        periodic: bool = True,
-        masses: Any = None,
-        velocities: Any = None,
-        ids: Any = None,
-        types: Any = None,
-        densities: Any = None,
-        time: float = 0.0,
-        units: Optional[Sequence[float]] = None,
-        cosmology: Optional[Sequence[float]] = None,
-    ) -> Particles:
+    @has_keywords(HeldOptions)
+    def hold_particles(self, positions: Any, /, **options: Unpack[HeldOptions]) -> Particles:
         """Copies of the particles of a program. Parameters as in :func:`hold_particles`."""
+        keywords: Dict[str, Any] = dict(options)
+        given = keywords.get
 
         def request() -> Any:
+            check_known(HeldOptions, options)
+            box, periodic = given("box"), given("periodic", True)
             if box is None:
                 raise InvalidArgumentError("no box; expected the side of the box of the particles")
             return _native.Request.hold_particles(
                 vectors(positions, "positions"),
-                geometry(box, (1, 1, 1), periodic, time, units, cosmology),
-                ids=optional(ids, "ids"),
-                masses=optional(masses, "masses"),
-                velocities=optional(velocities, "velocities", vectors),
-                types=optional(types, "types"),
-                densities=optional(densities, "densities"),
+                geometry(box, (1, 1, 1), periodic, given("time", 0.0), given("units"), given("cosmology")),
+                ids=optional(given("ids"), "ids"),
+                masses=optional(given("masses"), "masses"),
+                velocities=optional(given("velocities"), "velocities", vectors),
+                types=optional(given("types"), "types"),
+                densities=optional(given("densities"), "densities"),
             )
 
         return Particles(self._run(request), [], is_held=True)
@@ -342,7 +333,8 @@ def open_particles(
     return Particles(engine._run(lambda: _native.Request.open_particles(names, given)), names)
 
 
-def hold_particles(positions: Any, /, *, comm: Any = None, **options: Any) -> Particles:
+@has_keywords(HeldOptions)
+def hold_particles(positions: Any, /, *, comm: Any = None, **options: Unpack[HeldOptions]) -> Particles:
     """Copies of the particles of a program: an input of :func:`phew`, :func:`fof` and :func:`voids`, as if they were on disk.
 
     So groups have bound particles and spheres, and there are voids, meshes and graphs. As ``particles=`` of :func:`phew_cells` they
@@ -510,7 +502,9 @@ def phew_grid(
     if image is not None:
         if comm is not None:
             raise InvalidArgumentError("wcs over ranks; expected a FITS file, which ib.open opens")
-        return as_file(*image, lambda path: phew(open(path), threads=threads, **options))
+        # Options of the box are refused there: an image has its own.
+        keywords: Dict[str, Any] = dict(options)
+        return as_file(*image, lambda path: phew(open(path), threads=threads, **keywords))
     whole_field = comm is None and whole is None and tuple(start) == (0, 0, 0)
     values = with_absent_cells(field) if whole_field else None
     if values is not None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple, TypeVar
 
 import numpy as np
 
 from ._errors import InvalidArgumentError
 from ._sources import array
+
+T = TypeVar("T")
 
 
 def with_absent_cells(field: Any) -> Optional[np.ndarray]:
@@ -26,12 +28,17 @@ def with_absent_cells(field: Any) -> Optional[np.ndarray]:
     return np.where(mask, np.nan, values) if mask.any() else values
 
 
-def as_file(values: np.ndarray, use: Callable[[str], Any]) -> Any:
-    """What ``use`` makes of a file of these values, which is gone afterwards."""
+def through_file(name: str, write: Callable[[str], Any], use: Callable[[str], T]) -> T:
+    """What ``use`` makes of a file that ``write`` fills, which is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="inselberg-") as folder:
-        path = os.path.join(folder, "array.npy")
-        np.save(path, values)
+        path = os.path.join(folder, name)
+        write(path)
         return use(path)
+
+
+def as_file(values: np.ndarray, use: Callable[[str], T]) -> T:
+    """What ``use`` makes of a file of these values, which is gone afterwards."""
+    return through_file("array.npy", lambda path: np.save(path, values), use)
 
 
 def placed(labels: np.ndarray, places: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Un
 import numpy as np
 
 from . import _native
+from ._arrays import placed
 from ._errors import InvalidArgumentError
 from ._options import has_keywords, texts
 from ._parameters import RecutOptions, RecutVoidsOptions
@@ -402,15 +403,12 @@ class ClumpCatalogue(Catalogue):
         labels = listed[column].astype(np.int64)
         if "fits_shape" not in self.attributes:
             return labels
+        shape = tuple(int(n) for n in self.attributes["fits_shape"])[::-1]
         # Axes of length 1 have no place among the positions.
-        shape = [int(n) for n in self.attributes["fits_shape"]][::-1]
-        axes = [int(axis) for axis in self.attributes["fits_axes"]]
-        places: List[Any] = [0] * len(shape)
-        for along, axis in enumerate(axes):
-            places[len(shape) - axis] = listed["ijk"][:, along]
-        image = np.zeros(shape, np.int64)
-        image[tuple(places)] = labels
-        return image
+        places = np.zeros((len(labels), len(shape)), np.uint32)
+        for along, axis in enumerate(self.attributes["fits_axes"]):
+            places[:, len(shape) - int(axis)] = listed["ijk"][:, along]
+        return placed(labels, places, shape)
 
 
 class GroupCatalogue(Catalogue):

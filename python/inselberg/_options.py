@@ -62,6 +62,13 @@ def split(kinds: Iterable[Type[Any]], given: Mapping[str, Any]) -> Tuple[Dict[st
     return found
 
 
+def check_known(kind: Type[Any], given: Mapping[str, Any]) -> None:
+    """Raises InvalidArgumentError for a keyword that this set lacks."""
+    for name in given:
+        if name not in kind.__annotations__:
+            raise InvalidArgumentError(_unknown(name, kind.__annotations__))
+
+
 def _unknown(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), 1)
     hint = f"did you mean {near[0]}?" if near else "docs/parameters.md has all of them"

@@ -53,6 +53,21 @@ class BoxOptions(TypedDict, total=False):
     cosmology: Optional[Sequence[float]]
 
 
+class HeldOptions(TypedDict, total=False):
+    """Keywords of held particles."""
+
+    box: float
+    periodic: bool
+    masses: Any
+    velocities: Any
+    ids: Any
+    types: Any
+    densities: Any
+    time: float
+    units: Optional[Sequence[float]]
+    cosmology: Optional[Sequence[float]]
+
+
 class Cells:
     """The cells of a program: levels and integer positions, in any order. Immutable.
 

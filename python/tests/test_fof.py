@@ -115,6 +115,8 @@ def test_held_particles_that_lack_something_say_what():
     positions, arrays, box = halo()
     with pytest.raises(ib.InvalidArgumentError, match="no box"):
         ib.hold_particles(positions)
+    with pytest.raises(ib.InvalidArgumentError, match="unknown keyword mass; did you mean masses?"):
+        ib.hold_particles(positions, box=1.0, mass=arrays["masses"])
     with pytest.raises(ib.InvalidValueError, match="the type of particle 0 is 12; expected 0 to 6"):
         ib.hold_particles(positions, types=np.full(len(positions), 12), box=4000.0)
     bare = ib.hold_particles(positions, **box)
