@@ -7,7 +7,8 @@ use crate::common::room::{Room, command, done, done_json};
 use crate::common::{output, program};
 use std::fs;
 
-/// A mistyped path costs one short line with the nearest name that is there, and other mistakes name a way on.
+/// A mistyped path costs one short line with the nearest name that is there, and other mistakes name a way
+/// on.
 #[test]
 fn mistakes_of_the_first_hour_cost_one_short_line() {
     let room = Room::new();

@@ -1,7 +1,7 @@
 //! PHEW on a mesh made from particles, by the command line: snapshots of SWIFT and RAMSES, arrays, and what
 //! is refused.
 
-use crate::common::compare::{assert_same, assert_same_table};
+use crate::common::compare::{assert_same, assert_same_table, real};
 use crate::common::room::{Room, done, done_json};
 use inselberg_io::catalogue::{Attribute, Catalogue, Values, read};
 use inselberg_io::particles::{Columns, ParticleInput, Positions, open_particles};
@@ -24,13 +24,6 @@ fn of_swift(room: &Room, name: &str, more: &[&str]) -> Catalogue {
 }
 
 #[cfg(feature = "hdf5")]
-fn real(catalogue: &Catalogue, name: &str) -> f64 {
-    match catalogue.attribute(name) {
-        Some(Attribute::Real(x)) => *x,
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
 /// The dark matter of SWIFT's snapshot.
 #[cfg(feature = "hdf5")]
 fn dark_matter(input: &dyn ParticleInput) -> Columns {

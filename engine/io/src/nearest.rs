@@ -37,10 +37,11 @@ fn nearest_path(path: &Path) -> Option<PathBuf> {
     Some(if found.exists() { found } else { near })
 }
 
-/// The candidate at the smallest edit distance from `name`, if that is at most a third of its
-/// length (and at least 2); the first of equals.
+/// The candidate at the smallest edit distance from `name`, if that is at most a third of its length, or 2
+/// where a letter of the name then remains; the first of equals.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(2);
+    let n = name.chars().count();
+    let limit = (n / 3).max(2).min(n.saturating_sub(1));
     candidates
         .into_iter()
         .map(|c| (distance(name, c), c))
@@ -87,5 +88,6 @@ mod tests {
         assert_eq!(nearest("densty_threshold", known), Some("density_threshold"));
         assert_eq!(nearest("ouput", known), Some("output"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("no", ["mnt", "usr"]), None);
     }
 }
