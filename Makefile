@@ -1,6 +1,7 @@
 # run: clumps and haloes of the bundled outputs     test: every test     bench: the benchmarks
 # lint: format, clippy, docs                 setup: system packages that are missing
 # python: the wheel of the Python package, and its tests
+# docs: the site, target/site/index.html
 # install-capi: the library for C and Fortran in PREFIX (docs/in-situ.md)
 
 EXAMPLES = target/example
@@ -12,7 +13,7 @@ FEATURES =
 # Another program to run than the one that is built for release: make run PROGRAM=target/debug/inselberg
 PROGRAM =
 
-.PHONY: run test bench lint setup python install-capi
+.PHONY: run test bench lint setup python docs install-capi
 
 run: setup $(AMR) $(PARTICLES)
 	@mkdir -p $(RESULTS)
@@ -36,6 +37,11 @@ lint: setup
 
 python:
 	bash python/check.sh
+
+docs: setup
+	@bash scripts/setup.sh --site
+	cargo doc --workspace --no-deps --lib
+	python3 scripts/site.py "$${MDBOOK:-$${CARGO_TARGET_DIR:-target}/tmp/site-tools/bin/mdbook}" "$${CARGO_TARGET_DIR:-target}/site"
 
 install-capi:
 	@bash scripts/install_capi.sh "$(PREFIX)" $(if $(NO_DEFAULT),--no-default-features) $(if $(FEATURES),--features $(FEATURES))

@@ -66,7 +66,12 @@ lmod() {
     [ "$got" = "program root pages conflict " ] || fail "the Lmod file sets: $got"
 }
 
-for step in crates scripts spack conda lmod; do
+# The workflows for hosts of code, against the rules of a linter for them.
+workflows() {
+    "$(dirname "$python")/zizmor" --offline --quiet .github >"$room/log" 2>&1 || fail "workflows: $(cat "$room/log")"
+}
+
+for step in crates scripts spack conda lmod workflows; do
     "$step"
 done
-echo "packaging: crates, scripts, the recipes for Spack and conda, and the Lmod file are right"
+echo "packaging: crates, scripts, the recipes for Spack and conda, the Lmod file and the workflows are right"

@@ -12,14 +12,10 @@ fail() {
     exit 1
 }
 
-bash scripts/setup.sh --wheel
 tools=$place/wheel-tools/bin
-rm -rf "$place/wheels" "$place/wheel-test"
-
-# Maturin looks up which glibc the wheel needs, and names it by that.
-(cd python && PATH=$tools:$PATH maturin build --release --locked --features static-hdf5 --out "$place/wheels")
+rm -rf "$place/wheel-test"
+bash packaging/wheels.sh "$place/wheels"
 wheel=$(ls "$place"/wheels/*.whl)
-echo "python: $(basename "$wheel"), $(du -h "$wheel" | cut -f1)"
 
 python3 -m venv "$place/wheel-test"
 own=$place/wheel-test/bin

@@ -10,9 +10,10 @@
 #     --python    an environment of Python under target/tmp with swiftsimio, yt, pynbody, VTK, astropy, astrodendro and ytree, which
 #                 tests read inputs and catalogues with
 #     --wheel     one with maturin and CMake, which build the Python package, and mypy, which checks its types (python/check.sh)
+#     --site      mdBook under target/tmp, which `make docs` builds the site with
 #     --venv      what environments of Python need
-#     --packaging Slurm, munge and Lmod, and an environment of Python with rattler-build, which scripts/slurm.sh and
-#                 packaging/check.sh use
+#     --packaging Slurm, munge and Lmod, and an environment of Python with rattler-build and zizmor, which
+#                 scripts/slurm.sh and packaging/check.sh use
 set -euo pipefail
 
 fail() {
@@ -40,19 +41,30 @@ make_wheel_tools() {
         || fail "maturin, CMake and mypy cannot be installed into $place"
 }
 
+# MDBOOK names a program that is there already.
+make_site_tools() {
+    local place
+    place="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/tmp/site-tools"
+    [ -n "${MDBOOK:-}" ] || [ -x "$place/bin/mdbook" ] && return
+    echo "setup: building mdBook into $place"
+    cargo install --quiet --locked mdbook --version '^0.5' --no-default-features --features search --root "$place" \
+        || fail "mdBook cannot be installed into $place"
+}
+
 make_recipe_tools() {
     local place
     place="${CARGO_TARGET_DIR:-$(dirname "$0")/../target}/tmp/recipe-tools"
-    "$place/bin/python" -c 'import rattler_build, yaml' 2>/dev/null && return
-    echo "setup: installing rattler-build and PyYAML into $place"
-    { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet 'py-rattler-build>=0.70' pyyaml; } \
-        || fail "rattler-build and PyYAML cannot be installed into $place"
+    "$place/bin/python" -c 'import rattler_build, yaml' 2>/dev/null && [ -x "$place/bin/zizmor" ] && return
+    echo "setup: installing rattler-build, PyYAML and zizmor into $place"
+    { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet 'py-rattler-build>=0.70' pyyaml 'zizmor>=1.20'; } \
+        || fail "rattler-build, PyYAML and zizmor cannot be installed into $place"
 }
 
 # What was asked for of Python.
 make_environments() {
     [ $wants_python = no ] || make_python
     [ $wants_wheel = no ] || make_wheel_tools
+    [ $wants_site = no ] || make_site_tools
     [ $wants_recipes = no ] || make_recipe_tools
 }
 
@@ -61,6 +73,7 @@ command -v cargo >/dev/null || fail "cargo is missing; install Rust from https:/
 missing=()
 wants_python=no
 wants_wheel=no
+wants_site=no
 wants_recipes=no
 command -v cc >/dev/null || missing+=(gcc libc6-dev)
 command -v pkg-config >/dev/null || missing+=(pkg-config)
@@ -103,6 +116,11 @@ for option in "$@"; do
             { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
             continue
             ;;
+        --site)
+            wants_site=yes
+            command -v python3 >/dev/null || missing+=(python3)
+            continue
+            ;;
         --wheel)
             wants_wheel=yes
             { command -v python3 && python3 -c 'import ensurepip'; } >/dev/null 2>&1 || missing+=(python3-venv)
@@ -124,7 +142,7 @@ for option in "$@"; do
             ;;
         *)
             fail "unknown option $option; expected --mpi, --mpich, --browser, --fuzz, --fortran, --valgrind, --python, --wheel," \
-                "--venv or --packaging"
+                "--site, --venv or --packaging"
             ;;
     esac
     command -v clang >/dev/null || missing+=(clang libclang-dev)

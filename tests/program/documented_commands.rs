@@ -1,4 +1,4 @@
-//! The commands of README.md and docs/ run as a reader would run them.
+//! The commands of README.md, docs/ and the tutorials run as a reader would run them. `CLONE` is the repository.
 //!
 //! In a `console` block of a page, a line that begins with `$ ` is a command. Other lines are output that is
 //! shown: the command prints them in this order. It may print other lines between them, for which a page may
@@ -7,7 +7,7 @@
 //! their own, with [inputs](crate::documented_inputs) under the names that pages use.
 
 use crate::documented_inputs::{Inputs, copy};
-use crate::pages::{name, pages, read, spans};
+use crate::pages::{name, pages, read, root, spans};
 use inselberg_io::catalogue;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -81,6 +81,7 @@ fn run(command: &str, folder: &Path) -> Output {
         .args(["-euo", "pipefail", "-c", command])
         .current_dir(folder)
         .env("HOME", folder)
+        .env("CLONE", root())
         .env("PATH", std::env::join_paths(folders).expect("folders without colons"))
         .output()
         .expect("bash starts")
@@ -161,9 +162,9 @@ fn run_pages(wanted: impl Fn(&Path) -> bool) -> usize {
     tally.n_steps
 }
 
-/// The first pages that a reader opens.
+/// The first pages that a reader opens, and one tutorial.
 fn is_first(page: &Path) -> bool {
-    page.ends_with("README.md") || page.ends_with("docs/using.md")
+    ["README.md", "docs/using.md", "docs/tutorials/cube.md"].iter().any(|first| page.ends_with(first))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! README.md and docs/ as text, for tests that compare them with the program.
+//! README.md, docs/ and the tutorials as text, for tests that compare them with the program.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,12 @@ pub fn name(page: &Path) -> String {
     page.strip_prefix(root()).expect("a page of the repository").display().to_string()
 }
 
-/// README.md and the pages of docs/.
+/// README.md, the pages of docs/ and the tutorials.
 pub fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("docs"), "md");
-    pages.retain(|page| page.parent().is_some_and(|folder| folder.ends_with("docs")));
+    pages.retain(|page| {
+        page.parent().is_some_and(|folder| folder.ends_with("docs") || folder.ends_with("tutorials"))
+    });
     pages.push(root().join("README.md"));
     pages
 }
