@@ -16,6 +16,11 @@ const OWN: &str = "a catalogue of inselberg";
 const OWN_GIVEN: &str = "it is a catalogue of inselberg; expected a snapshot. `inselberg info` describes it; \
                          `recut`, `view`, `tree` and `convert` take it";
 
+/// The words for a catalogue of FoF and SUBFIND in Gadget-4, or in AREPO.
+pub const GADGET4_GROUPS: &str = "a catalogue of groups and subhaloes of Gadget-4 or AREPO";
+/// The words for a catalogue of Rockstar in text.
+pub const ROCKSTAR: &str = "a halo catalogue of Rockstar";
+
 /// A format that is recognised but not read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ForeignFormat {
@@ -59,7 +64,7 @@ const FORMATS: &[ForeignFormat] = &[
     row("a group catalogue of SWIFT", Marker::Attribute("Header", "OutputType", Some("FOF"))),
     row("a halo catalogue of SOAP", Marker::Attribute("Header", "OutputType", Some("SOAP"))),
     row(
-        "a catalogue of groups and subhaloes of Gadget-4 or AREPO",
+        GADGET4_GROUPS,
         Marker::Attribute("Header", "Ngroups_Total", None),
     ),
     row(
@@ -69,8 +74,8 @@ const FORMATS: &[ForeignFormat] = &[
     row("a catalogue of VELOCIraptor", Marker::Links(&["Num_of_groups", "Total_num_of_groups"])),
     row("a subhalo catalogue of HBT+", Marker::Links(&["Subhalos", "SnapshotId"])),
     row("a binary halo catalogue of Rockstar", Marker::Start(&0xfade_dace_c0c0_d0d0_u64.to_le_bytes())),
-    row("a halo catalogue of Rockstar", Marker::Start(b"#id num_p mvir mbound_vir ")),
-    row("a halo catalogue of Rockstar", Marker::Start(b"#ID DescID M")),
+    row(ROCKSTAR, Marker::Start(b"#id num_p mvir mbound_vir ")),
+    row(ROCKSTAR, Marker::Start(b"#ID DescID M")),
     row("merger trees of consistent-trees", Marker::Start(b"#scale(0) id(1) desc_scale(2)")),
     row("a halo catalogue of AHF", Marker::Start(b"#ID(1)\thostHalo(2)\tnumSubStruct(3)")),
     cells("an output of FLASH", Marker::Links(&["refine level", "node type"])),

@@ -5,6 +5,7 @@
 //!
 //! | file | content |
 //! |---|---|
+//! | `attribute_list` | the attributes of a catalogue, as they are added |
 //! | `writers` | the table of formats; [`write()`] and [`read()`] choose by the file's name |
 //! | `hdf5`, [`csv`] | the formats |
 //! | [`ramses_text`] | the clump and halo files of RAMSES, write only |
@@ -12,16 +13,19 @@
 //! | `viewers` | files for yt and VTK, write only; `objects` and `leaf_tree` have their content |
 //! | `fits`, `ecsv` | tables for TOPCAT and astropy, write only; `cgs` has their units |
 //! | [`merger_tree`] | merger trees, checked, for `hdf5/ytree`, `consistent_trees` and the program |
+//! | [`finders`] | catalogues of other finders, read only |
 //! | [`part`] | a catalogue distributed over several ranks; the only place here that uses ranks |
 //! | `outline` | a catalogue without its values; some of its rows |
 //! | `checksum` | the checksum of the content |
 //! | [`info`] | a description as text |
 
+mod attribute_list;
 mod cgs;
 mod checksum;
 mod consistent_trees;
 pub mod csv;
 mod ecsv;
+pub mod finders;
 mod fits;
 #[cfg(feature = "hdf5")]
 pub mod hdf5;
@@ -44,6 +48,7 @@ mod writers;
 pub use crate::attribute::Attribute;
 pub use crate::dimension::Dimension;
 pub use crate::staging::{Staged, WriteError, WriteResult};
+pub use attribute_list::{ASSUMED_COSMOLOGY, AttributeList};
 pub use consistent_trees::stage_consistent_trees;
 pub use ecsv::stage_ecsv;
 pub use fits::stage_fits;

@@ -1,5 +1,6 @@
 //! The formats a catalogue can be written in and read from: one row each.
 
+use super::finders::finder_of;
 use super::outline::{CatalogueOutline, select};
 use super::{Attribute, Catalogue, Table, Values, WriteError, WriteResult};
 use crate::staging::{Staged, check_writable};
@@ -165,11 +166,14 @@ pub fn stage(path: &Path, catalogue: &Catalogue) -> WriteResult<Staged> {
     (writer_for(path)?.stage)(path, catalogue)
 }
 
-/// Reads a catalogue of [`write()`].
+/// Reads a catalogue of [`write()`], or one of another finder.
 ///
 /// # Errors
 /// The file is absent, of an unknown format, damaged, or not a catalogue.
 pub fn read(path: &Path) -> ReadResult<Catalogue> {
+    if let Some(finder) = finder_of(path) {
+        return finder.open(path)?.whole();
+    }
     (reader_for(path)?.read)(path)
 }
 
@@ -198,6 +202,9 @@ pub fn attributes_if_whole(path: &Path) -> ReadResult<Attributes> {
 /// # Errors
 /// As [`read()`].
 pub fn outline(path: &Path) -> ReadResult<CatalogueOutline> {
+    if let Some(finder) = finder_of(path) {
+        return Ok(finder.open(path)?.outline());
+    }
     (reader_for(path)?.outline)(path)
 }
 
@@ -207,6 +214,9 @@ pub fn outline(path: &Path) -> ReadResult<CatalogueOutline> {
 /// # Errors
 /// As [`read()`], and if there is no such column or row.
 pub fn read_rows(path: &Path, table: &str, columns: &[&str], rows: Range<u64>) -> ReadResult<Table> {
+    if let Some(finder) = finder_of(path) {
+        return finder.open(path)?.rows(table, columns, rows);
+    }
     (reader_for(path)?.read_rows)(path, table, columns, rows)
 }
 

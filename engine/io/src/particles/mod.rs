@@ -28,6 +28,8 @@ pub use crate::dataset_path::file_of;
 pub use columns::Columns;
 pub use defaults::InputDefaults;
 pub use gadget::BlockOrder;
+#[cfg(feature = "hdf5")]
+pub(crate) use hdf5::{all_files, gadget_catalogue};
 pub use held::HeldParticles;
 pub use masses::{EXPECTED_MASS, MissingMasses, mass_of_all};
 pub use positions::Positions;

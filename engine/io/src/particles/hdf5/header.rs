@@ -1,5 +1,6 @@
 //! The header of one file of a Gadget-like snapshot.
 
+use super::names::number_or_text;
 use super::sampling::is_cutout;
 use crate::ReadResult;
 use crate::hdf5_file::Hdf5File;
@@ -64,6 +65,19 @@ impl FileHeader {
 }
 
 impl WholeHeader {
+    /// That of a catalogue of groups, which counts no particles.
+    pub fn of_catalogue(source: &Hdf5File) -> ReadResult<Self> {
+        Ok(Self {
+            total: None,
+            n_files: 1,
+            mass_table: [0.0; N_KINDS],
+            sides: sides(source)?,
+            time: source.number("Header", "Time")?.unwrap_or(0.0),
+            // The number that a snapshot would count.
+            n_types: number_or_text(source, "Config", "NTYPES")?.unwrap_or(0.0) as usize,
+        })
+    }
+
     /// The first difference from another file, as name and values.
     pub fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
         let pairs = [

@@ -12,3 +12,5 @@ mod softening;
 
 pub use array::READER as ARRAY_READER;
 pub use snapshot::READER as SNAPSHOT_READER;
+pub use snapshot::{all_files, gadget_catalogue};
+pub use scales::SnapshotUnits;

@@ -5,7 +5,7 @@
 use super::header::{FileHeader, WholeHeader, is_hdf5};
 use super::names::{ColumnName, SnapshotDialect};
 use super::part::RowReader;
-use super::scales::{dialect_of, scales};
+use super::scales::{SnapshotUnits, dialect_of, scales};
 use crate::facts::OnePath;
 use crate::hdf5_file::Hdf5File;
 use crate::particles::file_offsets::FileOffsets;
@@ -134,8 +134,17 @@ fn agree(source: &Hdf5File, header: &WholeHeader, first: &Path, expected: &Whole
     }
 }
 
+/// Units, cosmology and box of a catalogue of Gadget-4, which states them as a snapshot does.
+///
+/// # Errors
+/// The statements contradict each other.
+pub fn gadget_catalogue(source: &Hdf5File) -> ReadResult<SnapshotUnits> {
+    let header = WholeHeader::of_catalogue(source)?;
+    scales(source, &header, SnapshotDialect::Gadget, |_| false, &InputDefaults::default())
+}
+
 /// All files of the snapshot: `paths`, or all siblings of a single path.
-fn all_files(paths: &[PathBuf], n_files: u64) -> ReadResult<Vec<PathBuf>> {
+pub fn all_files(paths: &[PathBuf], n_files: u64) -> ReadResult<Vec<PathBuf>> {
     if paths.len() as u64 == n_files {
         return Ok(paths.to_vec());
     }
