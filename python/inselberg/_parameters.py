@@ -270,6 +270,25 @@ class TreeOptions(TypedDict, total=False):
     orphans: bool
 
 
+class CompareOptions(TypedDict, total=False):
+    """Two catalogues beside each other: compare."""
+
+    #: Smallest objects that count (particles).
+    least_members: Optional[int]
+
+    #: Score from which an object counts as found.
+    least_score: Optional[float]
+
+    #: Part of the members of an object from which another one counts as a piece of it.
+    least_share: Optional[float]
+
+    #: Distance up to which objects are matched by place (code lengths of the first catalogue).
+    match_distance: Optional[float]
+
+    #: Added to all three coordinates of the second catalogue (its code lengths).
+    shift: Optional[float]
+
+
 class EngineOptions(TypedDict, total=False):
     """How long ranks wait for each other."""
 

@@ -96,6 +96,15 @@ pub fn gadget4() -> PathBuf {
     folder.path().join("gadget4_64")
 }
 
+/// The table of groups and SUBFIND of an earlier output of the same run, at a = 0.4955, and Rockstar's list of
+/// it: `fof_subhalo_tab_003.hdf5`, `rockstar_003.ascii`. Rockstar ran on a copy of the box with a margin of
+/// 1 Mpc/h, so its positions are 1 too large.
+pub fn rockstar() -> PathBuf {
+    static UNPACKED: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = UNPACKED.get_or_init(|| unpacked(include_bytes!("../fixtures/rockstar_64.tar.xz")));
+    folder.path().join("rockstar_64")
+}
+
 fn unpacked(packed: &[u8]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let plain = liblzma::read::XzDecoder::new(packed);

@@ -3,6 +3,9 @@
 use crate::common::room::{Room, done};
 use std::fs;
 
+/// Those that are inputs of some commands, though not of searches.
+const READ: [&str; 1] = ["a halo catalogue of Rockstar"];
+
 /// What a file is, its name, and its first bytes.
 fn plain_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let rockstar = [&0xfade_dace_c0c0_d0d0_u64.to_le_bytes()[..], &[0; 248]].concat();
@@ -28,7 +31,11 @@ fn plain_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 /// `info` says what the file is, and the commands refuse it with that.
 fn is_named(room: &Room, path: &str, name: &str, instead: &str) {
     let it = format!("it is {name}; expected {instead}");
-    assert_eq!(done(&["info", path]), format!("file        {path}: {name}, which no command reads\n"));
+    if READ.contains(&name) {
+        assert!(done(&["info", path]).contains("\nclumps: "), "{path}");
+    } else {
+        assert_eq!(done(&["info", path]), format!("file        {path}: {name}, which no command reads\n"));
+    }
     room.refuses(&["fof", path, "-o", &room.path("f.csv"), "--linking-length", "1"], &[&it]);
     room.refuses(&["phew", path, "-o", &room.path("p.csv"), "--density-threshold", "1"], &[&it]);
 }

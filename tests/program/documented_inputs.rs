@@ -4,7 +4,7 @@ use crate::common::fits::{FitsFile, encoded};
 use crate::common::mesh_blocks::{BlockMesh, patiently};
 use crate::common::npy::npy_file;
 use crate::common::plotfile::Plotfile;
-use crate::common::{fixture, gadget4, ramses_more, room, swift_fixture};
+use crate::common::{fixture, gadget4, ramses_more, rockstar, room, swift_fixture};
 use std::f64::consts::TAU;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,6 +58,11 @@ impl Inputs {
     fn snapshots(&self) {
         let copy = |from: PathBuf, name: &str| fs::copy(from, self.0.path().join(name)).expect("a copy");
         copy(gadget4().join("snapshot_004.hdf5"), "snap_004.hdf5");
+        for name in ["fof_subhalo_tab_003.hdf5", "rockstar_003.ascii"] {
+            copy(rockstar().join(name), name);
+        }
+        copy(gadget4().join("fof_subhalo_tab_004.hdf5"), "fof_subhalo_tab_004.hdf5");
+        copy(gadget4().join("snapshot_004.hdf5"), "snapshot_004.hdf5");
         copy(swift_fixture().join("snap_0000.hdf5"), "snap_0000.hdf5");
         copy(swift_fixture().join("snap_0000.hdf5"), "snap_080.0.hdf5");
     }

@@ -16,6 +16,8 @@ mod merger_truth;
 mod random;
 
 mod cli;
+#[cfg(feature = "hdf5")]
+mod compare;
 mod config;
 #[cfg(feature = "hdf5")]
 mod cosmology;

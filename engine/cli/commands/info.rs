@@ -16,6 +16,7 @@ use crate::config::{Common, InfoJob};
 use crate::report::{DisplayUnits, UnitChoice};
 use inselberg::Rules;
 use inselberg::phew::image::ImageNoise;
+use inselberg_io::catalogue::finders::finder_of;
 use inselberg_io::catalogue::info::{describe, describe_in};
 use inselberg_io::catalogue::{Catalogue, is_marked};
 use inselberg_io::particles::{file_of, open_particles, recognises_particles};
@@ -29,13 +30,14 @@ use std::fmt::Write;
 /// Describes a file without changing anything.
 pub fn info(job: &InfoJob, common: Common) -> Result<(), CommandError> {
     let is_snapshot = recognises(&job.input, &job.grid);
-    if let Some(format) = foreign::of_path(&job.input).filter(|_| !is_snapshot && !is_marked(&job.input)) {
+    let is_read = is_marked(&job.input) || finder_of(&job.input).is_some();
+    if let Some(format) = foreign::of_path(&job.input).filter(|_| !is_snapshot && !is_read) {
         return foreign_format(job, common, format.name);
     }
     if !is_snapshot && job.input.is_file() {
         let catalogue = match inselberg_io::catalogue::read(&job.input) {
             Ok(catalogue) => catalogue,
-            Err(error) if job.units.is_some() || is_marked(&job.input) => return Err(error.into()),
+            Err(error) if job.units.is_some() || is_read => return Err(error.into()),
             Err(_) => return particles(job, common),
         };
         without_thresholds(job, "a catalogue")?;

@@ -16,6 +16,8 @@ mod aligned;
 pub mod allocator;
 mod attribute_json;
 mod child;
+mod compare;
+mod compare_tables;
 mod completeness;
 mod default_threads;
 mod dendrogram;
@@ -113,6 +115,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
         CommandJob::Fof(work) => return series::search(work, job.common, world),
         CommandJob::Voids(work) => return series::search(work, job.common, world),
         CommandJob::Tree(work) => return tree::tree(work, job.common, world),
+        CommandJob::Compare(work) => return compare::compare(work, job.common, world),
         CommandJob::Topology(work) => return topology::topology(*work, job.common, world),
         CommandJob::SynthParticles(work) => return synth::particles(work, job.common, world),
         CommandJob::Study(work) => return scaling::scaling(work, job.common, &world),
@@ -125,6 +128,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
         | CommandJob::Fof(_)
         | CommandJob::Voids(_)
         | CommandJob::Tree(_)
+        | CommandJob::Compare(_)
         | CommandJob::Topology(_)
         | CommandJob::SynthParticles(_)
         | CommandJob::Study(_) => Ok(()),

@@ -91,7 +91,8 @@ fn parts_of(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Vec
 fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Vec<usize>)> {
     let table = whole.table("clumps")?;
     let [ids, parents, haloes] = ["id", "parent", "halo"].map(|name| table.counts(name));
-    let (ids, parents, haloes, masses) = (ids?, parents?, haloes?, table.reals("mass")?);
+    let (ids, parents, haloes, masses) =
+        (ids?, parents?, haloes?, table.reals("mass").or_else(|| table.reals("bound_mass"))?);
     let row_of: HashMap<u64, usize> = ids.iter().enumerate().map(|(row, id)| (*id, row)).collect();
     // A main clump is its own parent. No chain is longer than the table.
     let is_below = |mut row: usize| {

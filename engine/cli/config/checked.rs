@@ -1,5 +1,6 @@
 //! Checked jobs: values checked against each other, in the types of the library.
 
+use super::compare_options::{CompareJob, compare};
 use super::launch::{pin, ranks};
 use super::phew::{PhewJob, phew};
 use super::recut::{RecutJob, recut};
@@ -63,6 +64,8 @@ pub enum CommandJob {
     Recut(Box<RecutJob>),
     /// Link the objects of catalogues.
     Tree(TreeJob),
+    /// Compare two catalogues.
+    Compare(CompareJob),
     /// Write a catalogue for another program.
     Convert(ConvertJob),
     /// Look at one object.
@@ -132,6 +135,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Voids => CommandJob::Voids(voids::voids(&raw)?),
         Command::Recut => CommandJob::Recut(Box::new(recut(&raw)?)),
         Command::Tree => CommandJob::Tree(tree(&raw)?),
+        Command::Compare => CommandJob::Compare(compare(&raw)?),
         Command::Convert => CommandJob::Convert(convert(&raw)?),
         Command::View => CommandJob::View(Box::new(view(&raw)?)),
         Command::Info => CommandJob::Info(info(&raw)?),

@@ -1,7 +1,7 @@
 //! The commands of the program.
 
 use Command::{
-    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids, SynthField,
+    Compare, Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids, SynthField,
     SynthParticles, SynthSeries, Topology, Tree, View, Voids,
 };
 
@@ -18,6 +18,8 @@ pub enum Command {
     Recut,
     /// Link objects of consecutive catalogues.
     Tree,
+    /// Put two catalogues beside each other.
+    Compare,
     /// Write a catalogue for another program.
     Convert,
     /// Look at one object of a catalogue.
@@ -152,6 +154,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["tree"],
         table: "tree",
         help: "Link the objects of a series of catalogues to a merger tree",
+        runs: None,
+    },
+    CommandInfo {
+        command: Compare,
+        words: &["compare"],
+        table: "compare",
+        help: "Compare two catalogues of one snapshot, also with those of other finders",
         runs: None,
     },
     CommandInfo {

@@ -1,14 +1,14 @@
 //! Options for the parameters of the library: their rows, and the parameters from given values.
 
-use super::Command::{Fof, Info, Phew, Recut, Tree, Voids};
+use super::Command::{Compare, Fof, Info, Phew, Recut, Tree, Voids};
 use super::opt::{Opt, OptionKind, ROW};
 use super::raw::NONE;
 use super::values::CheckedValues;
 use super::{Command, ConfigError, Heading, RawValue};
 use inselberg::{
-    FieldDefaults, FofParams, InputDefaults, LinkingTypes, NewThresholds, NewVoidThresholds, ParamError,
-    ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams, TimeLimits, Topic,
-    TreeParams, VoidParams,
+    CompareParams, FieldDefaults, FofParams, InputDefaults, LinkingTypes, NewThresholds, NewVoidThresholds,
+    ParamError, ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams,
+    TimeLimits, Topic, TreeParams, VoidParams,
 };
 
 /// The sets of parameters: a name, the commands that take them, and their defaults.
@@ -24,14 +24,15 @@ fn sets() -> Vec<(&'static str, &'static [Command], Box<dyn Params>)> {
         ("voids", &[Voids], Box::<VoidParams>::default()),
         ("voids.graph", &[Voids], Box::new(ParticleGraphParams::for_voids())),
         ("tree", &[Tree], Box::<TreeParams>::default()),
-        ("engine", &[Phew, Fof, Tree, Voids], Box::<TimeLimits>::default()),
+        ("compare", &[Compare], Box::<CompareParams>::default()),
+        ("engine", &[Phew, Fof, Tree, Voids, Compare], Box::<TimeLimits>::default()),
         ("cells", &[Phew], Box::<FieldDefaults>::default()),
         ("particles", &[Fof, Phew, Voids], Box::<InputDefaults>::default()),
     ]
 }
 
 /// The sets in the order of the documentation, each with its title.
-pub(super) const SUBJECTS: [(&str, &str); 13] = [
+pub(super) const SUBJECTS: [(&str, &str); 14] = [
     ("phew", "Clumps and haloes: phew"),
     ("mesh", "The mesh that particles make"),
     ("graph", "The graph of particles"),
@@ -42,6 +43,7 @@ pub(super) const SUBJECTS: [(&str, &str); 13] = [
     ("voids.graph", "The graph of particles of voids"),
     ("recut.voids", "New thresholds of voids: recut"),
     ("tree", "Merger trees: tree"),
+    ("compare", "Two catalogues beside each other: compare"),
     ("engine", "How long ranks wait for each other"),
     ("cells", "What an input of cells leaves open"),
     ("particles", "What an input of particles leaves open"),

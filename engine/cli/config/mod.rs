@@ -14,6 +14,7 @@
 
 mod checked;
 mod command;
+mod compare_options;
 mod error;
 mod fof;
 mod fof_options;
@@ -48,6 +49,7 @@ mod voids;
 
 pub use checked::{CommandJob, Common, InfoJob, Job, TopologyJob, check};
 pub use command::{COMMANDS, Command, CommandInfo, MadeInput};
+pub use compare_options::CompareJob;
 pub use error::ConfigError;
 pub use fof::FofJob;
 pub use from_particles::{FromParticles, ParticleUse};

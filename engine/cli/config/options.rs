@@ -1,5 +1,6 @@
 //! The table of all options.
 
+use super::compare_options::COMPARE;
 use super::fof_options::FOF;
 use super::input_options::FILES;
 use super::library::library_options;
@@ -21,7 +22,7 @@ use std::sync::LazyLock;
 /// library.
 pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
     let of_program = [FOF, PHEW, VIEWERS, OBSERVERS, VIEW, REPORTS, RUN, SYNTH, COMMON];
-    let first = [STUDY, FILES, VOIDS, TREE].concat();
+    let first = [STUDY, FILES, VOIDS, TREE, COMPARE].concat();
     first.into_iter().chain(library_options()).chain(of_program.concat()).collect()
 });
 

@@ -1,8 +1,8 @@
 //! How commands run.
 
 use super::Command::{
-    Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids, SynthParticles,
-    SynthSeries, Topology, Tree, View, Voids,
+    Compare, Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids,
+    SynthParticles, SynthSeries, Topology, Tree, View, Voids,
 };
 use super::Heading::{Diagnostics, General, Launch, Pictures, Results};
 use super::command::STUDIES;
@@ -27,6 +27,7 @@ pub(super) const RUN: &[Opt] = &[
         commands: &[
             Recut,
             Tree,
+            Compare,
             Convert,
             View,
             Info,
@@ -90,7 +91,7 @@ pub(super) const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Count,
         default: "1",
-        commands: &[Phew, Fof, Topology, SynthParticles, Tree, Voids],
+        commands: &[Phew, Fof, Topology, SynthParticles, Tree, Voids, Compare],
         help: "Divide the work among this many ranks, each a thread of this process",
         doc: "Never changes the result. On one node a single rank with all threads is faster; this option tests how a run \
               divides. On a cluster, start one process per rank with mpirun or srun instead.",
@@ -102,7 +103,7 @@ pub(super) const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Choice(&["auto", "none", "cores", "numa"]),
         default: "auto",
-        commands: &[Phew, Fof, Topology, Tree, Voids],
+        commands: &[Phew, Fof, Topology, Tree, Voids, Compare],
         help: "Pin threads to processors, so that memory stays local to them",
         doc: "auto: as cores, where the launcher or the job has given the process a part of the machine, or where the ranks of \
               the job fill it. Anywhere else as none. Launches that do not know each other never get the same cores. cores: each thread on its own core, or its own hardware thread if there are more threads than \
@@ -115,7 +116,7 @@ pub(super) const RUN: &[Opt] = &[
         name: "diagnostics",
         key: "diagnostics",
         heading: Diagnostics,
-        commands: &[Phew, Fof, Tree, Voids],
+        commands: &[Phew, Fof, Tree, Voids, Compare],
         help: "Also print the load of ranks and threads, the messages, and the placement of memory",
         doc: "phew and tree always print the load of several ranks. With this option no output file is required.",
         ..ROW
@@ -126,7 +127,7 @@ pub(super) const RUN: &[Opt] = &[
         heading: Diagnostics,
         kind: OptionKind::Path,
         example: "run.log",
-        commands: &[Phew, Fof, Tree, Voids],
+        commands: &[Phew, Fof, Tree, Voids, Compare],
         help: "Also write a log into this file: stages with times, warnings, errors, the summary",
         doc: "Each line is written at once. An existing log is continued. The stages are those of rank 0; the \
               summary has the load of all ranks.",
@@ -137,7 +138,7 @@ pub(super) const RUN: &[Opt] = &[
         key: "verbose",
         heading: General,
         short: Some('v'),
-        commands: &[Phew, Fof, Tree, Voids],
+        commands: &[Phew, Fof, Tree, Voids, Compare],
         help: "Print each stage on standard error as it begins and ends",
         ..ROW
     },
@@ -145,7 +146,7 @@ pub(super) const RUN: &[Opt] = &[
         name: "count-work",
         key: "count_work",
         heading: Diagnostics,
-        commands: &[Phew, Fof, Tree, Voids],
+        commands: &[Phew, Fof, Tree, Voids, Compare],
         help: "Run each rank in one thread and measure its processor time for the diagnostics",
         doc: "Waiting does not count. So a process with any number of ranks shows the work of each rank, as \
               `inselberg scaling --simulate` needs. --threads has no effect.",

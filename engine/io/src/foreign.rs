@@ -16,8 +16,8 @@ const OWN: &str = "a catalogue of inselberg";
 const OWN_GIVEN: &str = "it is a catalogue of inselberg; expected a snapshot. `inselberg info` describes it; \
                          `recut`, `view`, `tree` and `convert` take it";
 
-/// The words for a catalogue of FoF and SUBFIND in Gadget-4, or in AREPO.
-pub const GADGET4_GROUPS: &str = "a catalogue of groups and subhaloes of Gadget-4 or AREPO";
+/// The words for a catalogue of FoF and SUBFIND in Gadget-4.
+pub const GADGET4_GROUPS: &str = "a catalogue of groups and subhaloes of Gadget-4";
 /// The words for a catalogue of Rockstar in text.
 pub const ROCKSTAR: &str = "a halo catalogue of Rockstar";
 
@@ -62,9 +62,10 @@ const fn cells(name: &'static str, marker: Marker) -> ForeignFormat {
 const FORMATS: &[ForeignFormat] = &[
     row(OWN, Marker::Attribute("/", "inselberg_catalogue", None)),
     row("a group catalogue of SWIFT", Marker::Attribute("Header", "OutputType", Some("FOF"))),
+    row(GADGET4_GROUPS, Marker::Attribute("Header", "Nsubhalos_Total", None)),
     row("a halo catalogue of SOAP", Marker::Attribute("Header", "OutputType", Some("SOAP"))),
     row(
-        GADGET4_GROUPS,
+        "a catalogue of groups and subhaloes of Gadget-4 or AREPO",
         Marker::Attribute("Header", "Ngroups_Total", None),
     ),
     row(

@@ -108,6 +108,8 @@ pub mod bound;
 mod chunks;
 mod column;
 #[doc(hidden)]
+pub mod compare;
+#[doc(hidden)]
 pub mod density;
 #[doc(hidden)]
 pub mod error;
@@ -166,6 +168,7 @@ pub use bound::{
     BoundRequest, CentralChoice, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes,
 };
 pub use column::{Column, NumberType, VectorColumn};
+pub use compare::{CompareParams, Comparison};
 pub use error::{Error, ErrorKind};
 pub use fof::Groups;
 #[cfg(feature = "mpi")]

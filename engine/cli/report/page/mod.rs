@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `frame` | the common parts: head, warnings, facts, counts, attributes |
 //! | `tracks` | the page of a merger tree |
+//! | `comparison` | the page of two catalogues beside each other |
 //! | `zooms` | which regions are shown |
 //! | `objects`, `tree` | the largest objects, and their substructure |
 //! | `costs` | stages, load and messages |
@@ -13,6 +14,7 @@
 //! Pictures are drawn by `plot`, and lie within the page. Texts of inputs are escaped. The page stays small
 //! however many objects there are: it lists only the largest, and says so.
 
+mod comparison;
 mod costs;
 mod frame;
 mod kinds;
@@ -32,6 +34,7 @@ use super::plot::{MapStyle, map_svg, masses_svg};
 use super::ranks::RankReport;
 use super::summary::grouped;
 use super::units::DisplayUnits;
+pub use comparison::{ComparisonReport, comparison_page};
 use costs::ShownCosts;
 use inselberg::phew::image::{ImageSky, is_flat};
 use inselberg::{DensityMap, MapBox};

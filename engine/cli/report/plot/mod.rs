@@ -12,6 +12,7 @@
 //! | `colours` | the colours of marks and grounds |
 //! | `axis` | scales, ticks and their labels |
 //! | `distribution` | another picture: volume and mass above each density |
+//! | `comparison` | other pictures: found objects by size, and ratios of pairs |
 //! | `history` | another picture: the history of a track of a merger tree |
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
 //! | `colour` | from density to colour, and the raster of the map |
@@ -24,6 +25,7 @@ pub(crate) mod axis;
 pub(crate) mod canvas;
 pub(crate) mod colour;
 mod colours;
+mod comparison;
 mod counts;
 mod distribution;
 mod figures;
@@ -42,6 +44,7 @@ use super::least_drawn::LeastDrawn;
 use super::units::DisplayUnits;
 use canvas::{Canvas, Drawn, SCALE};
 use colour::Raster;
+pub(crate) use comparison::{completeness_svg, ratios_svg};
 pub use distribution::stage_distribution;
 pub(crate) use figures::{map_svg, masses_svg};
 pub(crate) use frames::{draw_axes, draw_grid, draw_names};

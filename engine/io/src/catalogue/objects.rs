@@ -61,8 +61,12 @@ impl<'a> Objects<'a> {
             name: *name,
             table,
             id: table.integers(id).ok_or_else(|| absent(id))?,
-            position: table.vectors(position).ok_or_else(|| absent(position))?,
-            mass: table.reals(mass).ok_or_else(|| absent(mass))?,
+            // Catalogues of other finders have bound objects only.
+            position: table
+                .vectors(position)
+                .or_else(|| table.vectors("most_bound_position"))
+                .ok_or_else(|| absent(position))?,
+            mass: table.reals(mass).or_else(|| table.reals("bound_mass")).ok_or_else(|| absent(mass))?,
             velocity: table.vectors(velocity).or_else(|| table.vectors("bound_velocity")),
         })
     }

@@ -4,6 +4,7 @@ use crate::api::call::Call;
 use crate::api::cell_fields::CellFields;
 use crate::api::cells::Cells;
 use crate::api::clumps::Clumps;
+use crate::api::compare;
 use crate::api::default_threads::default_threads;
 use crate::api::groups::{self, FofGroups};
 use crate::api::guard;
@@ -19,6 +20,7 @@ use crate::api::session::{CallThreads, Part, ProcessOwner, Shared};
 use crate::api::snapshots;
 use crate::api::trees::{self, MergerTree};
 use crate::api::voids::{self, Voids};
+use crate::compare::{CompareParams, Comparison};
 use crate::error::{Error, ErrorKind};
 use crate::phew::params::FieldChoice;
 use crate::voids::VoidParams;
@@ -241,6 +243,22 @@ impl Engine {
     /// When a parameter is out of range, or not the same on all ranks.
     pub fn trees(&mut self, params: &TreeParams) -> Result<MergerTree, Error> {
         trees::begin(&self.shared, params)
+    }
+
+    /// Collective: compares the catalogues in two files, of this program or of another finder
+    /// ([`inselberg_io::catalogue::finders`]). Members on each rank take 16 bytes each. Rank 0 gets the
+    /// comparison.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Read`] if a file cannot be read, [`crate::ErrorKind::InvalidArgument`] if it has
+    /// no objects, a parameter is out of range, or ranks differ in their arguments.
+    pub fn compare(
+        &mut self,
+        first: impl AsRef<Path>,
+        second: impl AsRef<Path>,
+        params: &CompareParams,
+    ) -> Result<Option<Comparison>, Error> {
+        compare::compare(&self.shared, [first.as_ref(), second.as_ref()], params)
     }
 
     /// Collective: work of the caller as a call of this name, on the threads of the engine. All ranks return

@@ -11,6 +11,7 @@ mod call;
 pub mod cell_fields;
 pub mod cells;
 pub mod clumps;
+pub(crate) mod compare;
 mod conversions;
 mod default_threads;
 pub mod engine;

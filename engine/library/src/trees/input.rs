@@ -5,6 +5,7 @@ use crate::trees::error::TreeError;
 use crate::trees::facts::{ObjectKind, OutputFacts};
 use inselberg_comm::agree::agree;
 use inselberg_comm::{Comm, Rank};
+use inselberg_io::catalogue::finders::{FinderCatalogue, finder_of};
 use inselberg_io::catalogue::{self, CatalogueOutline, Table, Values};
 use inselberg_kernels::trees::history::MOST_OBJECTS;
 use std::collections::BTreeMap;
@@ -55,9 +56,27 @@ pub trait MemberSource: Sync {
     fn members(&self, rows: Range<u64>) -> Result<(Vec<u64>, Vec<u8>), TreeError>;
 }
 
-/// A catalogue in a file.
+/// A catalogue of ours in a file.
 #[derive(Debug, Clone)]
-pub struct MemberFile(pub PathBuf);
+struct MemberFile(PathBuf);
+
+/// Collective: the members of the catalogue at `path`. That of another finder is opened once, on each rank.
+///
+/// # Errors
+/// It cannot be opened; when a rank fails.
+pub fn open_members(path: &Path, comm: &Comm) -> Result<Box<dyn MemberSource>, TreeError> {
+    let opened = finder_of(path).map(|finder| finder.open(path)).transpose().map_err(TreeError::from);
+    Ok(match agree(comm, opened)? {
+        Some(catalogue) => Box::new(catalogue),
+        None => Box::new(MemberFile(path.to_path_buf())),
+    })
+}
+
+impl MemberSource for FinderCatalogue {
+    fn members(&self, rows: Range<u64>) -> Result<(Vec<u64>, Vec<u8>), TreeError> {
+        Ok(self.members(rows)?)
+    }
+}
 
 impl MemberSource for MemberFile {
     fn members(&self, rows: Range<u64>) -> Result<(Vec<u64>, Vec<u8>), TreeError> {

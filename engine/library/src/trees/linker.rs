@@ -6,7 +6,7 @@ use crate::stage::Stage;
 use crate::trees::error::TreeError;
 use crate::trees::facts::OutputFacts;
 use crate::trees::input::{
-    MemberFile, MemberSource, ObjectProperties, OutputObjects, read_facts, read_objects,
+    MemberSource, ObjectProperties, OutputObjects, open_members, read_facts, read_objects,
 };
 use crate::trees::members::{SortedMembers, sort_by_id, sorted_members};
 use crate::trees::pairs::{ComparedLists, FoundTracers, sent};
@@ -116,7 +116,8 @@ impl TreeLinker {
         observer: &dyn Observer,
     ) -> Result<OutputCounts, TreeError> {
         let objects = read_objects(facts.as_ref(), path, comm)?;
-        self.add(&path.display().to_string(), facts, objects, &MemberFile(path.to_path_buf()), comm, observer)
+        let source = open_members(path, comm)?;
+        self.add(&path.display().to_string(), facts, objects, &*source, comm, observer)
     }
 
     /// Collective: adds an output. `facts` is needed on rank 0.

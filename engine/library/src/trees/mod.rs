@@ -29,7 +29,7 @@ mod error;
 pub mod facts;
 pub mod input;
 pub mod linker;
-mod members;
+pub mod members;
 mod memory;
 mod pairs;
 pub mod series;

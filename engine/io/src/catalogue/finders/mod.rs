@@ -122,6 +122,16 @@ impl FinderCatalogue {
         outline
     }
 
+    /// Identities and types of these rows of members; none if members are not known.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn members(&self, rows: Range<u64>) -> ReadResult<(Vec<u64>, Vec<u8>)> {
+        let Some(members) = &self.members else { return Ok(Default::default()) };
+        let read = members.read(rows)?;
+        Ok((read.id, read.member_type))
+    }
+
     /// Some columns and rows of a table.
     ///
     /// # Errors
@@ -142,7 +152,12 @@ impl FinderCatalogue {
 fn table_of(rows: MemberColumns) -> Table {
     let columns = vec![
         column("id", Dimension::NONE, "identity of the particle", Values::U64(rows.id)),
-        column("type", Dimension::NONE, "0 gas, 1 dark matter, 4 stars, 5 other", Values::U8(rows.member_type)),
+        column(
+            "type",
+            Dimension::NONE,
+            "0 gas, 1 dark matter, 4 stars, 5 other",
+            Values::U8(rows.member_type),
+        ),
         column("clump", Dimension::NONE, "identifier of its object", Values::U64(rows.clump)),
     ];
     Table { name: MEMBERS.into(), columns }

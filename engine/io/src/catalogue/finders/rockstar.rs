@@ -95,8 +95,13 @@ impl<'a> HaloList<'a> {
             .map(|(place, name)| (name.to_lowercase(), place))
             .collect();
         let n_columns = places.len();
-        let mut list =
-            Self { path, head: Head::default(), places, columns: vec![Vec::new(); n_columns], ids: Vec::new() };
+        let mut list = Self {
+            path,
+            head: Head::default(),
+            places,
+            columns: vec![Vec::new(); n_columns],
+            ids: Vec::new(),
+        };
         let id_at = list.place(&["id"])?;
         for (number, line) in lines {
             if line.starts_with('#') {
@@ -173,7 +178,12 @@ impl<'a> HaloList<'a> {
         let parents = (0..self.ids.len()).map(parent).collect();
         let is_central = hosts.iter().map(|host| u8::from(*host < 0.0)).collect();
         [
-            column("parent", Dimension::NONE, "the halo that contains it; itself if none", Values::U64(parents)),
+            column(
+                "parent",
+                Dimension::NONE,
+                "the halo that contains it; itself if none",
+                Values::U64(parents),
+            ),
             column("is_central", Dimension::NONE, "1 for a halo in no other one", Values::U8(is_central)),
         ]
     }

@@ -1,8 +1,10 @@
 //! Groups and subhaloes of Gadget-4: `fof_subhalo_tab_NNN.hdf5`, or its parts, and the snapshot beside it.
 //!
 //! Gadget-4 sorts the particles of each type in the snapshot by group and subhalo, the most bound of a subhalo
-//! first. Lengths are comoving and over h, as in the snapshot. Velocities of subhaloes are peculiar, and those
-//! of groups are multiplied by the expansion factor.
+//! first. Positions and the radii of groups are comoving and over h, as in the snapshot. Half-mass radii, radii
+//! of the maximum circular velocity and spins of subhaloes are proper: on a run of Gadget-4 at a = 0.4955,
+//! those of its particles are 1 / a of them. Velocities of subhaloes are peculiar, and those of groups are
+//! multiplied by the expansion factor.
 
 use super::members::{N_TYPES, SnapshotMembers, TypeSpans};
 use super::{FINDER, FinderCatalogue, MemberRows, column};
@@ -38,7 +40,12 @@ const SUBHALO_REALS: [Row; 5] = [
 
 /// Vectors of subhaloes.
 const SUBHALO_VECTORS: [Row; 4] = [
-    ("SubhaloPos", "most_bound_position", Dimension::LENGTH, "particle with the lowest potential: the centre"),
+    (
+        "SubhaloPos",
+        "most_bound_position",
+        Dimension::LENGTH,
+        "particle with the lowest potential: the centre",
+    ),
     ("SubhaloCM", "bound_centre_of_mass", Dimension::LENGTH, "centre of mass"),
     ("SubhaloVel", "bound_velocity", Dimension::VELOCITY, "mean velocity of its particles"),
     ("SubhaloSpin", "specific_angular_momentum", TENSOR, "angular momentum per mass"),
@@ -56,6 +63,9 @@ const GROUP_REALS: [Row; 9] = [
     ("Group_M_TopHat200", "mass_virial", Dimension::MASS, "mass within the density of spherical collapse"),
     ("Group_R_TopHat200", "radius_virial", Dimension::LENGTH, "radius of the density of spherical collapse"),
 ];
+
+/// Datasets of subhaloes with proper lengths.
+const PROPER: [&str; 3] = ["SubhaloVmaxRad", "SubhaloHalfmassRad", "SubhaloSpin"];
 
 /// Subhaloes whose first member is compared with the catalogue, evenly over all.
 const N_CHECKED: usize = 64;
@@ -82,7 +92,8 @@ pub fn open(path: &Path) -> ReadResult<FinderCatalogue> {
             return Err(first.bad(&format!("Header/{name}"), problem, format!("{found}, as in all files")));
         }
     }
-    let (groups, subhaloes) = (Groups::read(&parts)?, Subhaloes::read(&parts)?);
+    let a = gadget_catalogue(&first)?.cosmology.map_or(1.0, |cosmology| cosmology.aexp);
+    let (groups, subhaloes) = (Groups::read(&parts)?, Subhaloes::read(&parts, a)?);
     groups.check(&first, &subhaloes)?;
     let snapshot = snapshot_of(path, &first);
     let members = match snapshot {
@@ -92,7 +103,7 @@ pub fn open(path: &Path) -> ReadResult<FinderCatalogue> {
     let clumps = subhaloes.table(&groups, members.as_ref());
     let objects = Catalogue {
         attributes: attributes(&first, path)?,
-        tables: vec![clumps, groups.table(&subhaloes, &first)?],
+        tables: vec![clumps, groups.table(&subhaloes, a)],
     };
     let members = members.map(|members| Box::new(members) as Box<dyn MemberRows>);
     Ok(FinderCatalogue { path: path.into(), objects, members })
@@ -123,6 +134,8 @@ struct Datasets<'a> {
     parts: &'a [Part],
     group: &'static str,
     n: fn(&Part) -> u64,
+    /// From proper lengths to those of the snapshot.
+    proper: f64,
 }
 
 impl Datasets<'_> {
@@ -204,11 +217,14 @@ impl Datasets<'_> {
     fn columns(&self, reals: &[Row], vectors: &[Row]) -> ReadResult<Vec<TableColumn>> {
         let mut columns = Vec::new();
         for (dataset, name, dimension, about) in reals {
-            let read = self.reals(dataset)?;
+            let factor = if PROPER.contains(dataset) { self.proper } else { 1.0 };
+            let read = self.reals(dataset)?.map(|read| read.iter().map(|x| x * factor).collect());
             columns.extend(read.map(|values| column(name, *dimension, about, Values::F64(values))));
         }
         for (dataset, name, dimension, about) in vectors {
+            let factor = if PROPER.contains(dataset) { self.proper } else { 1.0 };
             let read = self.vectors(dataset)?;
+            let read = read.map(|read| read.iter().map(|v| v.map(|x| x * factor)).collect());
             columns.extend(read.map(|values| column(name, *dimension, about, Values::F64x3(values))));
         }
         Ok(columns)
@@ -227,8 +243,8 @@ struct Subhaloes {
 }
 
 impl Subhaloes {
-    fn read(parts: &[Part]) -> ReadResult<Self> {
-        let from = Datasets { parts, group: "Subhalo", n: |part| part.n_subhaloes };
+    fn read(parts: &[Part], a: f64) -> ReadResult<Self> {
+        let from = Datasets { parts, group: "Subhalo", n: |part| part.n_subhaloes, proper: 1.0 / a };
         let (first, n) = (from.by_type("SubhaloOffsetType")?, from.by_type("SubhaloLenType")?);
         Ok(Self {
             group: from.integers("SubhaloGroupNr")?,
@@ -276,7 +292,12 @@ impl Subhaloes {
             if !(0..own.id.len()).any(|at| is_first(at) && own.id[at] == most_bound) {
                 let place = format!("subhalo {row}");
                 let problem = format!("its first particle is not its most bound one, {most_bound}");
-                return Err(ReadError::content(path, place, problem, "particles in the order of the catalogue"));
+                return Err(ReadError::content(
+                    path,
+                    place,
+                    problem,
+                    "particles in the order of the catalogue",
+                ));
             }
         }
         Ok(())
@@ -298,9 +319,18 @@ impl Subhaloes {
         let mut columns = vec![
             whole("id", "number of the subhalo in the catalogue, from 0", (0..n as u64).collect()),
             whole("halo", "the main subhalo of its group", main_of),
-            whole("parent", "the subhalo that contains it; itself for the main one", (0..n).map(parent).collect()),
+            whole(
+                "parent",
+                "the subhalo that contains it; itself for the main one",
+                (0..n).map(parent).collect(),
+            ),
             whole("group", "its group", self.group.iter().map(|group| group.cast_unsigned()).collect()),
-            column("is_central", Dimension::NONE, "1 for the main subhalo of its group", Values::U8(is_central)),
+            column(
+                "is_central",
+                Dimension::NONE,
+                "1 for the main subhalo of its group",
+                Values::U8(is_central),
+            ),
             whole("n_bound", "number of its particles", n_bound),
             whole(
                 "most_bound_id",
@@ -327,7 +357,7 @@ struct Groups {
 
 impl Groups {
     fn read(parts: &[Part]) -> ReadResult<Self> {
-        let from = Datasets { parts, group: "Group", n: |part| part.n_groups };
+        let from = Datasets { parts, group: "Group", n: |part| part.n_groups, proper: 1.0 };
         let about = "particle with the lowest potential of its main subhalo";
         let position = ("GroupPos", "most_bound_position", Dimension::LENGTH, about);
         Ok(Self {
@@ -353,13 +383,18 @@ impl Groups {
         Ok(())
     }
 
-    fn table(&self, subhaloes: &Subhaloes, source: &Hdf5File) -> ReadResult<Table> {
-        let a = gadget_catalogue(source)?.cosmology.map_or(1.0, |cosmology| cosmology.aexp);
+    /// `a` is the expansion factor.
+    fn table(&self, subhaloes: &Subhaloes, a: f64) -> Table {
         let n = self.n.len();
         let [mut n_bound, mut n_subhaloes] = [vec![0_u64; n], vec![0_u64; n]];
-        for (group, n) in subhaloes.group.iter().zip(&subhaloes.n) {
-            n_bound[*group as usize] += n.cast_unsigned();
+        let mut mass = vec![0.0; n];
+        let masses = subhaloes.columns.iter().find(|column| column.name == "bound_mass");
+        for (row, group) in subhaloes.group.iter().enumerate() {
+            n_bound[*group as usize] += subhaloes.n[row].cast_unsigned();
             n_subhaloes[*group as usize] += 1;
+            if let Some(Values::F64(masses)) = masses.map(|column| &column.values) {
+                mass[*group as usize] += masses[row];
+            }
         }
         let none = Dimension::NONE;
         let mut columns = vec![
@@ -367,14 +402,23 @@ impl Groups {
             column("Sizes", none, "number of particles", Values::I64(self.n.clone())),
             column("n_bound", none, "number of particles in its subhaloes", Values::U64(n_bound)),
             column("n_subhaloes", none, "number of its subhaloes", Values::U64(n_subhaloes)),
-            column("central", none, "its main subhalo; -1 without one", Values::I64(self.first_subhalo.clone())),
+            column(
+                "central",
+                none,
+                "its main subhalo; -1 without one",
+                Values::I64(self.first_subhalo.clone()),
+            ),
         ];
+        if masses.is_some() {
+            let about = "mass of the particles in its subhaloes";
+            columns.push(column("bound_mass", Dimension::MASS, about, Values::F64(mass)));
+        }
         if let Some(velocity) = &self.velocity {
             let peculiar = velocity.iter().map(|v| v.map(|v| v / a)).collect();
             columns.push(column("Velocities", Dimension::VELOCITY, "mean velocity", Values::F64x3(peculiar)));
         }
         columns.extend(self.columns.iter().cloned());
-        Ok(Table { name: "Groups".into(), columns })
+        Table { name: "Groups".into(), columns }
     }
 }
 
@@ -421,6 +465,7 @@ fn snapshot_of(path: &Path, source: &Hdf5File) -> Option<PathBuf> {
     let folder = path.parent()?;
     let beside = folder.join("..").join(format!("snapdir_{number}"));
     let names = [format!("{base}_{number}.hdf5"), format!("{base}_{number}.0.hdf5")];
-    let candidates = [folder, &beside].into_iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
+    let candidates =
+        [folder, &beside].into_iter().flat_map(|folder| names.iter().map(|name| folder.join(name)));
     candidates.into_iter().find(|candidate| candidate.is_file())
 }

@@ -13,4 +13,3 @@ mod softening;
 pub use array::READER as ARRAY_READER;
 pub use snapshot::READER as SNAPSHOT_READER;
 pub use snapshot::{all_files, gadget_catalogue};
-pub use scales::SnapshotUnits;

@@ -1,0 +1,346 @@
+//! `inselberg compare`.
+
+use super::aligned::aligned;
+use super::compare_tables::matches;
+use super::driver::{DriverRequest, RunCosts, recorder};
+use super::fault::CommandError;
+use super::grouped::grouped;
+use super::{interrupt, log, log_file, out, preflight};
+use crate::config::{Common, CompareJob};
+use crate::report::{four_digits, table_text};
+use inselberg::Engine;
+use inselberg::compare::{Comparison, Difference, LevelComparison, Partition, SizeCount};
+use inselberg_comm::{Comm, Rank};
+use inselberg_io::catalogue::{self, Staged};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Disagreements, splits and mergers that the text lists, and those of the JSON and the page.
+const N_LISTED: (usize, usize) = (8, 40);
+
+/// The file of pairs in the folder of results.
+const MATCHES: &str = "matches.csv";
+
+/// Compares two catalogues on all ranks, and writes the page.
+pub fn compare(job: &CompareJob, common: Common, world: Comm) -> Result<(), CommandError> {
+    let request = DriverRequest { launch: &job.launch, common, traced: false };
+    let (ranks, driver) = request.start(world)?;
+    ranks.prepare(|is_first| {
+        if is_first {
+            check_results(job, common)?;
+            log::begin(job.log.as_deref().map(log_file::opened).transpose()?, common.verbose);
+        }
+        Ok(())
+    })?;
+    ranks.prepare(|_| interrupt::guard_once())?;
+    ranks.run(|comm| {
+        comm.before_end(interrupt::wipe);
+        let (_threads, pool) = driver.start(comm.rank())?;
+        let recorder = Arc::new(recorder(common, &job.launch, comm));
+        let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
+        let [a, b] = &job.inputs;
+        let compared = engine.compare(a, b, &job.params);
+        let compared = compared.map_err(|error| CommandError::of_call(a, &error))?;
+        let costs = RunCosts::new(&recorder, &pool, None, &job.launch, comm)?;
+        if comm.rank() != Rank(0) {
+            return Ok(());
+        }
+        let compared = compared.expect("rank 0 has the comparison");
+        let summary = CompareSummary { compared: &compared, costs: &costs };
+        let staged = match &job.output {
+            Some(folder) => summary.stage(folder)?,
+            None => Staged::default(),
+        };
+        log::text(&summary.text());
+        out::finish(common, staged, || summary.text(), || summary.json())
+    })
+}
+
+/// Checks that the results can be written.
+fn check_results(job: &CompareJob, common: Common) -> Result<(), CommandError> {
+    let Some(folder) = &job.output else { return Ok(()) };
+    let mut files = vec![("output", folder.as_path())];
+    files.extend(job.log.as_deref().map(|log| ("log", log)));
+    job.inputs.iter().try_for_each(|input| {
+        preflight::distinct(&[vec![("input", input.as_path())], files.clone()].concat())
+    })?;
+    match cfg!(feature = "plot") {
+        true => preflight::report(folder, common.force)?,
+        false => preflight::folder(folder)?,
+    }
+    preflight::replaceable(&folder.join(MATCHES), common.force)
+}
+
+/// The summary of a comparison.
+struct CompareSummary<'a> {
+    compared: &'a Comparison,
+    costs: &'a RunCosts,
+}
+
+impl CompareSummary<'_> {
+    /// The files in the folder of results.
+    fn stage(&self, folder: &Path) -> Result<Staged, CommandError> {
+        let place = inselberg_io::staging::hidden::place(folder);
+        let place = place.map_err(|error| CommandError::about(folder, error))?;
+        let whole = matches(self.compared);
+        let mut staged = catalogue::stage(&folder.join(MATCHES), &whole)?.in_place(place);
+        #[cfg(feature = "plot")]
+        staged.extend(super::pictures::stage_html(folder, &self.page(folder)?)?);
+        Ok(staged)
+    }
+
+    #[cfg(feature = "plot")]
+    fn page(&self, folder: &Path) -> Result<String, CommandError> {
+        let compared = self.compared;
+        let name = |path: &str| {
+            PathBuf::from(path).file_name().map_or(path.into(), |n| n.to_string_lossy().into_owned())
+        };
+        let mut facts = Vec::new();
+        for (label, side) in [("First", &compared.a), ("Second", &compared.b)] {
+            facts.push((label, format!("{} ({}): {}", side.name, side.finder, counts_of(&side.counts))));
+        }
+        facts.extend(super::pictures::about_program());
+        let data = crate::report::page::ComparisonReport {
+            title: format!("{} beside {}", name(&compared.a.name), name(&compared.b.name)),
+            facts,
+            compared,
+            difference: compared.difference.as_ref().map(Difference::to_string),
+            n_listed: N_LISTED.1,
+        };
+        crate::report::page::comparison_page(&data).map_err(|problem| CommandError::about(folder, problem))
+    }
+
+    fn text(&self) -> String {
+        let compared = self.compared;
+        let mut text = String::new();
+        for (label, side) in [("first", &compared.a), ("second", &compared.b)] {
+            text += &format!("{label:<8} {} ({}): {}\n", side.name, side.finder, counts_of(&side.counts));
+        }
+        if let Some(difference) = &compared.difference {
+            text += &format!("first difference: {difference}\n");
+        }
+        for note in &compared.notes {
+            text += &format!("note: {note}\n");
+        }
+        for level in &compared.levels {
+            text += &self.level_text(level);
+        }
+        if let Some((n, differ)) = compared.centrals() {
+            text += &format!("\ncentral objects that are not partners: {} of {}\n", differ.len(), grouped(n));
+        }
+        text + "\n"
+            + &table_text(&[], "members", &self.costs.stages, self.costs.peak_memory)
+            + &self.costs.tables_text()
+    }
+
+    fn level_text(&self, level: &LevelComparison) -> String {
+        let params = &self.compared.params;
+        let how = if level.by_members { "by members in common" } else { "by place and mass" };
+        let (a, b) = (level.a.word, level.b.word);
+        let title = if a == b { a.to_string() } else { format!("{a} and {b}") };
+        let n_mutual = level.mutual(params).count();
+        let mut text = format!("\n{title}, matched {how}: {} pairs\n", grouped(n_mutual as u64));
+        let (of_b, of_a) = (level.completeness(params), level.purity(params));
+        text += &size_table(&of_a, &of_b);
+        text += "\n";
+        text += &ratio_table(level, self.compared);
+        for (what, list, word) in [
+            ("of the second in pieces", level.splits(params), b),
+            ("of the first in pieces", level.mergers(params), a),
+        ] {
+            if level.by_members {
+                text += &format!("{word} {what}: {}\n", grouped(list.len() as u64));
+            }
+        }
+        let listed = level.disagreements(N_LISTED.0, params);
+        if !listed.is_empty() {
+            text += "\nlargest disagreements\n";
+            text += &disagreement_table(level, &listed);
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let compared = self.compared;
+        let side = |side: &inselberg::compare::ComparedCatalogue| {
+            let counts: serde_json::Map<String, Value> =
+                side.counts.iter().map(|(word, n)| ((*word).to_string(), json!(n))).collect();
+            json!({ "path": side.name, "finder": side.finder, "counts": counts })
+        };
+        let levels: Vec<Value> = compared.levels.iter().map(|level| self.level_json(level)).collect();
+        let hosts = compared.levels.last();
+        let centrals = compared.centrals().zip(hosts).map(|((n, differ), hosts)| {
+            let ids = |(a, b): &(u32, u32)| [hosts.a.id[*a as usize], hosts.b.id[*b as usize]];
+            json!({ "compared": n, "differ": differ.len(), "hosts": differ.iter().map(ids).collect::<Vec<_>>() })
+        });
+        let difference = compared.difference.as_ref().map(|difference| {
+            let (table, column, row) = match difference {
+                Difference::Value { table, column, row, .. } => (Some(table), Some(column), Some(row)),
+                Difference::Rows(table, _) => (Some(table), None, None),
+                _ => (None, None, None),
+            };
+            let equal = *difference == Difference::None;
+            json!({ "equal": equal, "table": table, "column": column, "row": row, "text": difference.to_string() })
+        });
+        let mut summary =
+            crate::report::table_json(&[], "members", &self.costs.stages, self.costs.peak_memory);
+        summary["first"] = side(&compared.a);
+        summary["second"] = side(&compared.b);
+        summary["difference"] = json!(difference);
+        summary["levels"] = levels.into();
+        summary["centrals"] = json!(centrals);
+        summary["notes"] = json!(compared.notes);
+        self.costs.add_tables(&mut summary);
+        summary
+    }
+
+    fn level_json(&self, level: &LevelComparison) -> Value {
+        let params = &self.compared.params;
+        let sizes = |counts: Vec<SizeCount>| -> Vec<Value> {
+            counts
+                .iter()
+                .map(|count| {
+                    json!({
+                        "from": count.from, "below": count.below, "n": count.n, "found": count.n_found,
+                        "satellites": count.n_satellites, "satellites_found": count.n_satellites_found,
+                    })
+                })
+                .collect()
+        };
+        let ratios: Vec<Value> = level
+            .ratios(params)
+            .iter()
+            .map(|of| {
+                json!({
+                    "quantity": of.quantity, "from": of.from, "n": of.n, "p5": of.percentiles[0],
+                    "p50": of.percentiles[1], "p95": of.percentiles[2], "min": of.range[0],
+                    "max": of.range[1], "off_by_10_percent": of.off,
+                })
+            })
+            .collect();
+        let offsets: Vec<Value> = level
+            .offsets(params)
+            .iter()
+            .map(|of| {
+                json!({
+                    "radius": of.radius, "from": of.from, "n": of.n, "p50": of.percentiles[0],
+                    "p95": of.percentiles[1], "beyond_0.05": of.far,
+                })
+            })
+            .collect();
+        let pieces = |list: Vec<Partition>, whole: &[u64], piece: &[u64]| -> Vec<Value> {
+            let one = |of: &Partition| {
+                let of_pieces = of.pieces.iter().map(|(row, share)| json!([piece[*row as usize], share]));
+                json!({ "id": whole[of.whole as usize], "pieces": of_pieces.collect::<Vec<_>>() })
+            };
+            list.iter().take(N_LISTED.1).map(one).collect()
+        };
+        let (a, b) = (&level.a, &level.b);
+        let apart: Vec<Value> = level
+            .disagreements(N_LISTED.1, params)
+            .iter()
+            .map(|(of_a, of_b, apart)| {
+                let id = |level: &inselberg::compare::Level, row: &Option<u32>| {
+                    row.map(|row| level.id[row as usize])
+                };
+                json!({ "first": id(a, of_a), "second": id(b, of_b), "difference": apart })
+            })
+            .collect();
+        json!({
+            "first": a.word, "second": b.word, "by_members": level.by_members,
+            "mutual": level.mutual(params).count(),
+            "completeness": sizes(level.completeness(params)), "purity": sizes(level.purity(params)),
+            "ratios": ratios, "offsets": offsets,
+            "n_splits": level.splits(params).len(), "splits": pieces(level.splits(params), &b.id, &a.id),
+            "n_mergers": level.mergers(params).len(), "mergers": pieces(level.mergers(params), &a.id, &b.id),
+            "disagreements": apart,
+        })
+    }
+}
+
+/// Numbers of objects in words.
+fn counts_of(counts: &[(&'static str, u64)]) -> String {
+    let words: Vec<String> = counts.iter().map(|(word, n)| format!("{} {word}", grouped(*n))).collect();
+    if words.is_empty() { "no objects".into() } else { words.join(", ") }
+}
+
+/// `found / all`, with the part.
+fn part_of(n_found: u64, n: u64) -> String {
+    match n {
+        0 => "-".into(),
+        _ => format!("{n_found}/{n} {:.0}%", 100.0 * n_found as f64 / n as f64),
+    }
+}
+
+/// Completeness and purity by size.
+fn size_table(of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
+    let has_satellites = |counts: &[SizeCount]| counts.iter().any(|count| count.n_satellites.is_some());
+    let satellites = |count: &SizeCount| match (count.n_satellites_found, count.n_satellites) {
+        (Some(found), Some(n)) => part_of(found, n),
+        _ => "-".into(),
+    };
+    let (in_a, in_b) = (has_satellites(of_a), has_satellites(of_b));
+    let mut head = vec!["particles".to_string(), "second found".into()];
+    head.extend(in_b.then(|| "its satellites".to_string()));
+    head.push("first found".into());
+    head.extend(in_a.then(|| "its satellites".to_string()));
+    let mut lines = vec![head];
+    for (a, b) in of_a.iter().zip(of_b) {
+        let size = b.below.map_or(format!("{}+", b.from), |below| format!("{}-{}", b.from, below - 1));
+        let mut line = vec![size, part_of(b.n_found, b.n)];
+        line.extend(in_b.then(|| satellites(b)));
+        line.push(part_of(a.n_found, a.n));
+        line.extend(in_a.then(|| satellites(a)));
+        lines.push(line);
+    }
+    aligned(&lines)
+}
+
+/// Ratios and offsets of pairs.
+fn ratio_table(level: &LevelComparison, compared: &Comparison) -> String {
+    let head = ["first / second", "particles", "pairs", "p5", "p50", "p95", "min", "max", "off by 10%"];
+    let mut lines = vec![head.map(String::from).to_vec()];
+    for of in level.ratios(&compared.params) {
+        let mut line = vec![of.quantity.to_string(), format!("{}+", of.from), of.n.to_string()];
+        line.extend(of.percentiles.iter().chain(&of.range).map(|x| format!("{x:.3}")));
+        line.push(format!("{:.1}%", 100.0 * of.off));
+        lines.push(line);
+    }
+    let mut text = aligned(&lines);
+    let offsets = level.offsets(&compared.params);
+    if let Some(first) = offsets.first() {
+        let head = [&format!("offset / {}", first.radius), "particles", "pairs", "p50", "p95", "beyond 0.05"];
+        let mut lines = vec![head.map(String::from).to_vec()];
+        for of in &offsets {
+            let mut line = vec![String::new(), format!("{}+", of.from), of.n.to_string()];
+            line.extend(of.percentiles.iter().map(|x| format!("{x:.4}")));
+            line.push(format!("{:.1}%", 100.0 * of.far));
+            lines.push(line);
+        }
+        text += "\n";
+        text += &aligned(&lines);
+    }
+    text
+}
+
+/// Both sides of disagreements.
+fn disagreement_table(level: &LevelComparison, listed: &[(Option<u32>, Option<u32>, f64)]) -> String {
+    let apart = if level.by_members { "not in common" } else { "mass apart" };
+    let head = ["first", "members", "mass", "second", "members", "mass", apart];
+    let mut lines = vec![head.map(String::from).to_vec()];
+    for (a, b, difference) in listed {
+        let mut line = Vec::new();
+        for (of, row) in [(&level.a, a), (&level.b, b)] {
+            line.extend(match row.map(|row| row as usize) {
+                Some(row) => {
+                    [of.id[row].to_string(), of.n_members[row].to_string(), four_digits(of.mass[row])]
+                }
+                None => ["-", "-", "-"].map(String::from),
+            });
+        }
+        line.push(four_digits(*difference));
+        lines.push(line);
+    }
+    aligned(&lines)
+}
