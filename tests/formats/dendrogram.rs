@@ -3,8 +3,10 @@
 use crate::common::npy::npy_file;
 use crate::common::python::python;
 use crate::common::room::{Room, done};
-use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values, stage};
-use inselberg_kernels::dendrogram::{DendrogramLimits, NO_STRUCTURE, dendrogram, face_neighbours};
+use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, Table, TableColumn, Values, read, stage};
+use inselberg_kernels::dendrogram::{
+    Dendrogram, DendrogramLimits, NO_STRUCTURE, dendrogram, face_neighbours,
+};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -107,6 +109,7 @@ fn catalogue(side: usize, level: u8, values: &[f64]) -> Catalogue {
     let attributes = [
         ("program", Attribute::Text("inselberg".into())),
         ("coarse_cells", Attribute::Reals(vec![1.0; 3])),
+        ("boxlen", Attribute::Real(1.0)),
         ("density_threshold", Attribute::Real(0.45)),
     ];
     let attributes = attributes.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
@@ -184,6 +187,9 @@ fn cells_that_are_no_array_are_refused() {
     }
     refuses(&twice, &[], &["a cell at [9, 0, 0]"]);
     refuses(&sound, &["--min-delta", "-1"], &["--min-delta", "0 or more"]);
+    let mut unknown = sound.clone();
+    unknown.attributes.retain(|(name, _)| name != "boxlen");
+    refuses(&unknown, &[], &["no attribute boxlen"]);
     let path = written(&room, &sound);
     room.refuses(
         &["convert", &path, "--to", "ecsv", "-o", &room.path("c.ecsv"), "--min-delta", "1"],
@@ -222,6 +228,7 @@ fn a_search_writes_the_dendrogram_of_its_cells() {
     let number = |of: &u32| if *of == NO_STRUCTURE { -1 } else { *of as i32 };
     assert_eq!(map, expected.of_cell.iter().map(number).collect::<Vec<_>>());
     assert!(map.iter().any(|structure| *structure > 0));
+    check_structures(&room, &own, &all, &expected);
     room.refuses(
         &["phew", &cube, "--density-threshold", "0.45", "--dendrogram", &room.path("d.txt")],
         &["--dendrogram", ".hdf5"],
@@ -230,4 +237,45 @@ fn a_search_writes_the_dendrogram_of_its_cells() {
     crate::common::plotfile::Plotfile::sample().write(Path::new(&plot));
     let search = ["phew", &plot, "--field", "density", "--density-threshold", "2", "--dendrogram"];
     room.refuses(&[&search[..], &[&room.path("e.hdf5")]].concat(), &["cells of levels", "cells of one size"]);
+}
+
+/// The file is a catalogue, too: a row for each structure with all that is in it.
+fn check_structures(room: &Room, path: &str, values: &[f64], expected: &Dendrogram) {
+    let whole = read(Path::new(path)).expect("a catalogue");
+    let table = whole.table("structures").expect("structures");
+    let parents: Vec<i64> = expected.nodes.iter().map(|node| node.parent.map_or(-1, i64::from)).collect();
+    assert_eq!(table.integers("parent"), Some(parents.clone()));
+    let is_in = |of: u32, outer: usize| {
+        let above = |of: &usize| usize::try_from(parents[*of]).ok();
+        of != NO_STRUCTURE && std::iter::successors(Some(of as usize), above).any(|of| of == outer)
+    };
+    for outer in 0..expected.nodes.len() {
+        let inside: Vec<usize> = (0..values.len()).filter(|i| is_in(expected.of_cell[*i], outer)).collect();
+        let cells = inside.iter().map(|i| values[*i]);
+        let number = |name: &str| table.counts(name).expect("numbers")[outer];
+        let real = |name: &str| table.reals(name).expect("reals")[outer];
+        assert_eq!(number("n_cells"), inside.len() as u64);
+        let leaves =
+            (0..expected.nodes.len() as u32).filter(|of| expected.nodes[*of as usize].children.is_empty());
+        assert_eq!(number("n_leaves"), leaves.filter(|leaf| is_in(*leaf, outer)).count() as u64);
+        assert_eq!(real("height"), expected.height(outer as u32));
+        assert_eq!(real("density_peak"), cells.clone().fold(0.0, f64::max));
+        assert_eq!(real("density_min"), cells.clone().fold(f64::INFINITY, f64::min));
+        let (mass, volume) = (cells.sum::<f64>(), inside.len() as f64);
+        assert!((real("mass") / real("volume") - mass / volume).abs() < 1e-12);
+        let side = real("volume").cbrt() / volume.cbrt();
+        let x = inside.iter().map(|i| values[*i] * (*i / 35) as f64).sum::<f64>() / mass + 0.5;
+        let centre = table.vectors("centre_of_mass").expect("centres")[outer];
+        assert!((centre[0] / side - x).abs() < 1e-12, "{centre:?} {x}");
+    }
+    let text = done(&["view", path, "--structure", "0"]);
+    assert!(text.starts_with("structure 0\n") && text.contains("n_leaves"), "{text}");
+    done(&["info", path]);
+    let ecsv = room.path("structures.ecsv");
+    done(&["convert", path, "--to", "ecsv", "-o", &ecsv]);
+    let lines =
+        std::fs::read_to_string(&ecsv).expect("a table").lines().filter(|l| !l.starts_with('#')).count();
+    assert_eq!(lines, 1 + expected.nodes.len());
+    room.refuses(&["view", path, "--structure", "100000"], &["no structure 100000"]);
+    room.refuses(&["view", path, "--clump", "1"], &["no table clumps"]);
 }

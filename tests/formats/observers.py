@@ -96,6 +96,7 @@ def check(seed, order, shape):
         middle = [[n / 3 for n in shape]]
         assert np.allclose(ours.wcs.wcs_pix2world(middle, 0), WCS(place).wcs_pix2world(middle, 0), rtol=1e-13)
         a = catalogue(ours, metadata(ours.wcs), verbose=False)
+        structures(path, a, ours)
         b = catalogue(theirs, metadata(WCS(place)), verbose=False)
         assert len(a) == len(b) > 0, (len(a), len(b))
         for table in (a, b):
@@ -140,6 +141,28 @@ def columns(found, array, order, about):
                 if array.ndim == 3:
                     close(rows["centre_velocity"][i] * 1e3, theirs.v_cen.item(), "velocity")
                     assert rows["n_channels"][i] == len(set(where[0]))
+
+
+def structures(path, theirs, dendrogram):
+    """The table of structures, each with all that is in it, beside astrodendro's catalogue of the same file."""
+    with h5py.File(path) as file:
+        rows = {name: file["structures"][name][:] for name in file["structures"]}
+    assert len(rows["id"]) == len(theirs) > 0
+    for row in theirs:
+        i, own = row["_idx"], dendrogram[row["_idx"]]
+        assert rows["id"][i] == i and rows["parent"][i] == (own.parent.idx if own.parent else -1)
+        assert rows["ancestor"][i] == own.ancestor.idx and rows["level"][i] == own.level
+        assert rows["n_leaves"][i] == (1 if own.is_leaf else sum(d.is_leaf for d in own.descendants))
+        assert rows["n_cells"][i] == own.get_npix() and rows["density_peak"][i] == own.get_peak()[1]
+        close(rows["height"][i], own.height, "height")
+        for name in ("major_sigma", "minor_sigma", "radius", "area_ellipse", "area_exact", "v_rms"):
+            if name in theirs.colnames:
+                close(rows[name][i], row[name], name)
+        close(rows["flux"][i] * (299792458 / 115.271e9 / 2.6e-3) ** 2, row["flux"], "flux", 1e-5)
+        close(rows["centre_ra"][i], row["x_cen"], "ra")
+        close(rows["centre_dec"][i], row["y_cen"], "dec")
+        if "v_cen" in theirs.colnames:
+            close(rows["centre_velocity"][i] * 1e3, row["v_cen"], "velocity")
 
 
 def close(ours, theirs, name, within=1e-10):

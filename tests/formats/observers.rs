@@ -191,6 +191,17 @@ fn values_over_the_noise_of_pixels_are_searched() {
     let (mass, sum) = (reals(&a, "mass")[0], own.sum::<f64>());
     assert!((mass / sum - 1.0).abs() < 1e-13, "{mass} {sum}");
     assert_eq!((real(&a, "noise"), real(&a, "density_threshold")), (1.0, 4.0));
+    // A structure sums values, too.
+    let [found, tree] = ["d.hdf5", "tree.hdf5"].map(|name| room.path(name));
+    done(&[&["phew", &cube, "-o", &found, "--noise", &map, "--dendrogram", &tree], &limits[..]].concat());
+    let tree = read(Path::new(&tree)).expect("a catalogue of structures");
+    let structures = tree.table("structures").expect("structures");
+    let roots = structures.integers("parent").expect("parents").into_iter().map(|parent| parent < 0);
+    let masses = structures.reals("mass").expect("masses").iter().zip(roots).filter(|(_, is_root)| *is_root);
+    let whole: f64 = masses.map(|(mass, _)| mass).sum();
+    let above = (0..SIZES.iter().product()).filter(|i| ratio(*i) > 4.0).map(value).sum::<f64>();
+    // Leaves that are too low are in no structure.
+    assert!(whole < above * (1.0 + 1e-13) && whole > 0.9 * above, "{whole} {above}");
     let (to, small) = (room.path("other.hdf5"), small_map(&room));
     let other = ["phew", &cube, "-o", &to, "--noise", &small];
     room.refuses(&[&other[..], &limits[..4]].concat(), &["noise", "4 x 4 x 1 pixels", "22 x 17 x 13"]);

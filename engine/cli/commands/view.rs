@@ -26,7 +26,7 @@ pub fn view(job: &ViewJob, common: Common) -> Result<(), CommandError> {
     match job.kind {
         ViewedKind::Track => return view_track::view(job, &whole, common),
         ViewedKind::Tracks => return view_track::list(job, &whole, common),
-        ViewedKind::Clump | ViewedKind::Halo | ViewedKind::Group | ViewedKind::Void => {}
+        _ => {}
     }
     let object = Viewed::find(job, &whole)?;
     let staged = match &job.plot {
@@ -103,7 +103,11 @@ impl Viewed<'_> {
             let ids = table.counts("id")?;
             Some(rows.iter().map(|row| ids[*row]).collect::<Vec<_>>())
         });
-        let parts = if self.kind == ViewedKind::Void { "zones" } else { "clumps" };
+        let parts = match self.kind {
+            ViewedKind::Void => "zones",
+            ViewedKind::Structure => "structures",
+            _ => "clumps",
+        };
         json!({ "kind": one(self.kind), "id": self.id, "columns": columns, parts: ids })
     }
 }

@@ -68,6 +68,7 @@ fn drawn_kind(object: &Viewed<'_>) -> &'static ObjectKind {
         ViewedKind::Group => &GROUPS,
         ViewedKind::Void => &VOIDS,
         ViewedKind::Track | ViewedKind::Tracks => unreachable!("tracks have pictures of their own"),
+        ViewedKind::Structure => unreachable!("structures have no pictures"),
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Viewed<'a> {
     pub table: &'a Table,
     /// Its row there.
     pub row: usize,
-    /// The clumps in it, or the zones of a void: their table and rows, the most massive or largest first.
+    /// The clumps or structures in it, or the zones of a void: their table and rows, the most massive or largest first.
     pub parts: Option<(&'a Table, Vec<usize>)>,
     /// The units.
     pub units: DisplayUnits,
@@ -36,6 +36,7 @@ impl<'a> Viewed<'a> {
             ViewedKind::Halo => ["haloes", "id"],
             ViewedKind::Group => ["Groups", "GroupIDs"],
             ViewedKind::Void => ["voids", "id"],
+            ViewedKind::Structure => ["structures", "id"],
             ViewedKind::Track | ViewedKind::Tracks => ["nodes", "track"],
         };
         let wrong = |problem: String| CommandError::about(&job.input, problem);
@@ -70,12 +71,16 @@ pub fn one(kind: ViewedKind) -> &'static str {
         ViewedKind::Halo => "halo",
         ViewedKind::Group => "group",
         ViewedKind::Void => "void",
+        ViewedKind::Structure => "structure",
         ViewedKind::Track | ViewedKind::Tracks => "track",
     }
 }
 
-/// The zones of a void, or the clumps of another object.
+/// The zones of a void, the structures in one of a dendrogram, or the clumps of another object.
 fn parts_of(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Vec<usize>)> {
+    if kind == ViewedKind::Structure {
+        return structures_in(whole, id);
+    }
     if kind != ViewedKind::Void {
         return clumps_in(whole, kind, id);
     }
@@ -84,6 +89,21 @@ fn parts_of(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Vec
     let mut rows: Vec<usize> = (0..voids.len()).filter(|row| voids[*row] == id).collect();
     rows.sort_by(|a, b| radii[*b].total_cmp(&radii[*a]).then(a.cmp(b)));
     Some((zones, rows))
+}
+
+/// A structure of a dendrogram with those in it, the most massive first.
+fn structures_in(whole: &Catalogue, id: u64) -> Option<(&Table, Vec<usize>)> {
+    let table = whole.table("structures")?;
+    let (parents, masses) = (table.integers("parent")?, table.reals("mass")?);
+    // Identifiers are rows. No chain is longer than the table.
+    let is_in = |row: &usize| {
+        let above = |of: &usize| usize::try_from(parents[*of]).ok().filter(|of| *of < parents.len());
+        let chain = std::iter::successors(Some(*row), above).take(parents.len());
+        chain.into_iter().any(|of| of as u64 == id)
+    };
+    let mut rows: Vec<usize> = (0..parents.len()).filter(is_in).collect();
+    rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]).then(a.cmp(b)));
+    Some((table, rows))
 }
 
 /// The clumps in a halo, or a clump with those that merge into it; the most massive first. `None` without
@@ -110,7 +130,7 @@ fn clumps_in(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Ve
     let is_in = |row: &usize| match kind {
         ViewedKind::Clump => is_below(*row),
         ViewedKind::Halo => haloes[*row] == id,
-        ViewedKind::Group | ViewedKind::Void | ViewedKind::Track | ViewedKind::Tracks => false,
+        _ => false,
     };
     let mut rows: Vec<usize> = (0..ids.len()).filter(is_in).collect();
     rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]).then(ids[*a].cmp(&ids[*b])));

@@ -19,7 +19,7 @@ pub(super) const VIEW: &[Opt] = &[
         kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[View],
-        help: "A catalogue from `inselberg phew`, `recut`, `fof`, `voids` or `tree`",
+        help: "A catalogue from `inselberg phew`, `recut`, `fof`, `voids` or `tree`, or a dendrogram",
         ..ROW
     },
     Opt {
@@ -74,6 +74,17 @@ pub(super) const VIEW: &[Opt] = &[
         help: "The void with this identifier, and its zones",
         ..ROW
     },
+    Opt {
+        name: "structure",
+        key: "structure",
+        heading: Input,
+        kind: OptionKind::Count,
+        example: "0",
+        commands: &[View],
+        help: "The structure of a dendrogram with this number, from 0",
+        doc: "Of a file from `convert --to dendrogram` or `phew --dendrogram`.",
+        ..ROW
+    },
 ];
 
 /// A kind of object with its own table.
@@ -87,6 +98,8 @@ pub enum ViewedKind {
     Group,
     /// A void.
     Void,
+    /// A structure of a dendrogram.
+    Structure,
     /// A track of a merger tree.
     Track,
     /// All tracks of a merger tree, where no object is chosen.
@@ -110,16 +123,17 @@ pub struct ViewJob {
 
 /// The error of a command without an object.
 pub fn no_object() -> ConfigError {
-    let how = "--clump, --halo, --group, --void or --track with an identifier".to_string();
+    let how = "--clump, --halo, --group, --void, --structure or --track with an identifier".to_string();
     ConfigError::Missing { command: "view".into(), what: "an object".into(), how }
 }
 
 pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
-    const KINDS: [(&str, ViewedKind); 4] = [
+    const KINDS: [(&str, ViewedKind); 5] = [
         ("clump", ViewedKind::Clump),
         ("halo", ViewedKind::Halo),
         ("group", ViewedKind::Group),
         ("void", ViewedKind::Void),
+        ("structure", ViewedKind::Structure),
     ];
     let input = raw.needed_path("catalogue")?;
     let mut chosen = Vec::new();
@@ -144,6 +158,9 @@ pub(super) fn view(raw: &CheckedValues<'_>) -> Result<ViewJob, ConfigError> {
     match map_option(raw) {
         Some(name) if [ViewedKind::Track, ViewedKind::Tracks].contains(&kind) => {
             Err(raw.unfit(name, &raw.shown(name), "it without --track"))
+        }
+        Some(_) | None if plot.is_some() && kind == ViewedKind::Structure => {
+            Err(raw.unfit("plot", &raw.shown("plot"), "it without --structure"))
         }
         Some(name) if plot.is_none() => Err(raw.unfit(name, &raw.shown(name), "--plot as well")),
         _ => Ok(ViewJob { input, kind, id, plot, maps: map_choices(raw)? }),

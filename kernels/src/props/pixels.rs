@@ -183,6 +183,12 @@ impl PixelShape {
         Self { squares, products, spread, low, high, touches_blank }
     }
 
+    /// The same in code units, of a shape in cells of this side.
+    #[must_use]
+    pub fn in_cells_of(self, side: f64) -> Self {
+        self.in_pixels(1.0 / side)
+    }
+
     /// The same in pixels of this side.
     #[must_use]
     pub fn in_pixels(self, side: f64) -> Self {

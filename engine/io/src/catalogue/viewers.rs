@@ -2,7 +2,7 @@
 
 #[cfg(not(feature = "hdf5"))]
 use super::Catalogue;
-use super::{WriteError, WriteResult};
+use super::{Attribute, Table, WriteError, WriteResult};
 #[cfg(not(feature = "hdf5"))]
 use crate::staging::Staged;
 use std::fs;
@@ -31,6 +31,10 @@ pub struct DendrogramFile<'a> {
     pub limits: (f64, f64, u64),
     /// Cards with the coordinates of the axes, the fastest one first.
     pub wcs_header: Option<&'a str>,
+    /// The attributes of a catalogue.
+    pub attributes: &'a [(String, Attribute)],
+    /// A row for each structure.
+    pub structures: &'a Table,
 }
 
 /// Some planes of the field.

@@ -256,7 +256,12 @@ fn label_tables(
 ) -> Result<Vec<PartTable>, RunError> {
     let mut tables = Vec::new();
     if params.with_cells {
-        tables.extend(of.cells(ids, comm)?);
+        let mut cells = of.cells(ids, comm)?;
+        if let (Some(cells), Some(noise)) = (&mut cells, &params.image.known) {
+            let of_cells = noise.of_cells(&cells.table);
+            cells.table.columns.extend(of_cells);
+        }
+        tables.extend(cells);
     }
     if let (true, Some(snapshot)) = (params.with_particles, source.snapshot) {
         tables.push(particles_table(snapshot, &of.places(), ids, comm)?);

@@ -1,7 +1,6 @@
 //! A dendrogram in the layout of the program astrodendro, whose `Dendrogram.load_from` reads it.
 
-use super::make_file;
-use super::write::scalar;
+use super::write::{Hdf5Target, put_table, scalar};
 use crate::catalogue::WriteResult;
 use crate::catalogue::viewers::{DendrogramFile, DendrogramPart, NextPart};
 use crate::staging::{Staged, stage_path};
@@ -10,7 +9,16 @@ use ::hdf5::{Dataset, Error, File, H5Type, Result};
 use ndarray::{ArrayView2, ArrayView3, s};
 use std::path::Path;
 
-/// Stages the file at `path`, part by part. `next` is called to its end, whatever happens.
+/// The datasets of the root, which are no tables of a catalogue.
+const DATASETS: [&str; 4] = ["newick", "wcs_header", "index_map", "data"];
+
+/// Whether a member of the root is one of a dendrogram, and no table.
+pub fn is_of_dendrogram(file: &File, name: &str) -> bool {
+    DATASETS.contains(&name) && file.dataset(name).is_ok()
+}
+
+/// Stages the file at `path`, part by part: a catalogue with the table of structures, and astrodendro's
+/// datasets beside it. It has no checksum. `next` is called to its end, whatever happens.
 ///
 /// # Errors
 /// The content does not have this shape, or the file cannot be written.
@@ -20,25 +28,28 @@ pub fn stage_dendrogram(
     next: NextPart<'_>,
 ) -> WriteResult<Staged> {
     let staged = stage_path(path, |hidden| {
-        make_file(path, hidden, "the dendrogram", |file| fill(file, content, next))
-    })?;
-    Ok(staged.into())
+        let (target, rows) = (Hdf5Target { path }, content.structures.n_rows() as u64);
+        let file = target.make(hidden, content.attributes, &[(content.structures, rows)])?;
+        fill(&file, content, next).map_err(target.failed("the dendrogram"))?;
+        target.close(file)
+    });
+    // The other ranks send their parts, whatever happened here.
+    while let Ok(Some(_)) = next() {}
+    Ok(staged?.into())
 }
 
 fn fill(file: &File, content: &DendrogramFile<'_>, next: NextPart<'_>) -> Result<()> {
-    let mut written = begin(file, content);
+    let (index_map, data) = begin(file, content)?;
     while let Some(part) = next().map_err(Error::from)? {
-        written = written.and_then(|(index_map, data)| {
-            put(&index_map, content.shape, &part, &part.index_map)?;
-            put(&data, content.shape, &part, &part.data)?;
-            Ok((index_map, data))
-        });
+        put(&index_map, content.shape, &part, &part.index_map)?;
+        put(&data, content.shape, &part, &part.data)?;
     }
-    written.map(drop)
+    Ok(())
 }
 
-/// All but the arrays: the datasets of structures and of the field.
+/// All but the arrays: the structures, and the datasets of the tree and of coordinates.
 fn begin(file: &File, content: &DendrogramFile<'_>) -> Result<(Dataset, Dataset)> {
+    put_table(file, content.structures)?;
     text(file, "newick", content.newick)?;
     content.wcs_header.map_or(Ok(()), |cards| text(file, "wcs_header", cards))?;
     let (value, delta, cells) = content.limits;

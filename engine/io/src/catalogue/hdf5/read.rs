@@ -1,5 +1,6 @@
 //! HDF5 to catalogue.
 
+use super::dendrogram::is_of_dendrogram;
 use super::seal::{Seal, check};
 use super::swift;
 use super::{MARK, VERSION, reason};
@@ -32,7 +33,7 @@ pub fn read(path: &Path) -> ReadResult<Catalogue> {
         hdf5_file::open(path).map_err(|e| source.bad("opening", reason(&e), "a complete HDF5 file"))?;
     source.check_mark(&file)?;
     let attributes = source.attributes(&file)?;
-    let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));
+    let names = source.tables(&file)?.into_iter();
     let tables = names.map(|name| source.table(&file, &name));
     let catalogue = Catalogue { attributes, tables: tables.collect::<Result<_, _>>()? };
     match seal {
@@ -73,7 +74,7 @@ pub fn outline(path: &Path) -> ReadResult<CatalogueOutline> {
         return Err(source.bad("checksum", "the file is damaged", "the bytes that were written"));
     }
     let file = source.open()?;
-    let names = source.names(&file)?.into_iter().filter(|name| !swift::is_dress(&file, name));
+    let names = source.tables(&file)?.into_iter();
     let table = |name: String| {
         let group = file.group(&name).map_err(source.failed(&name))?;
         let columns = source.names(&group)?;
@@ -154,6 +155,12 @@ impl CatalogueFile<'_> {
         group
             .member_names_by(IndexType::CreationOrder, IterationOrder::Increasing)
             .map_err(self.failed(&group.name()))
+    }
+
+    /// The names of the tables.
+    fn tables(&self, file: &File) -> ReadResult<Vec<String>> {
+        let is_table = |name: &String| !swift::is_dress(file, name) && !is_of_dendrogram(file, name);
+        Ok(self.names(file)?.into_iter().filter(is_table).collect())
     }
 
     fn table(&self, file: &File, name: &str) -> ReadResult<Table> {

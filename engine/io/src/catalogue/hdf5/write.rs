@@ -130,12 +130,16 @@ impl PartWriter for Hdf5Writer {
 }
 
 /// The final name, for messages.
-struct Hdf5Target<'a> {
-    path: &'a Path,
+pub struct Hdf5Target<'a> {
+    pub path: &'a Path,
 }
 
 impl Hdf5Target<'_> {
-    fn make(
+    /// Creates the file `hidden` with these attributes, and every dataset at its full size.
+    ///
+    /// # Errors
+    /// As [`create`].
+    pub fn make(
         &self,
         hidden: &Path,
         attributes: &[(String, Attribute)],
@@ -151,7 +155,11 @@ impl Hdf5Target<'_> {
         Ok(file)
     }
 
-    fn close(&self, file: File) -> WriteResult<()> {
+    /// Closes the file, which is whole.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn close(&self, file: File) -> WriteResult<()> {
         file.flush().and_then(|()| file.close()).map_err(self.failed("end of file"))
     }
 
@@ -213,7 +221,8 @@ impl Hdf5Target<'_> {
             .map_err(|_| WriteError::content(self.path, place, "a zero byte in a text", "none"))
     }
 
-    fn failed(&self, place: &str) -> impl FnOnce(::hdf5::Error) -> WriteError {
+    /// The library's error at this place of the file.
+    pub fn failed(&self, place: &str) -> impl FnOnce(::hdf5::Error) -> WriteError {
         let (path, place) = (self.path.to_path_buf(), place.to_string());
         move |e| WriteError::Library { path, place, problem: reason(&e) }
     }
@@ -222,14 +231,23 @@ impl Hdf5Target<'_> {
 /// Writes a dataset of its own: large ones compressed by all threads, as in catalogues.
 pub fn put_values(group: &Group, name: &str, values: &Values) -> ::hdf5::Result<Dataset> {
     let dataset = new_dataset(group, name, values, values.len())?;
+    put_all(&dataset, values)?;
+    Ok(dataset)
+}
+
+/// Writes all rows of a table whose datasets are there.
+pub fn put_table(file: &File, table: &Table) -> ::hdf5::Result<()> {
+    let group = file.group(&table.name)?;
+    table.columns.iter().try_for_each(|column| put_all(&group.dataset(&column.name)?, &column.values))
+}
+
+fn put_all(dataset: &Dataset, values: &Values) -> ::hdf5::Result<()> {
     if let Some(rows) = rows_a_chunk(values.len()) {
         let mut chunks = (0..).step_by(rows).zip(packed(values, rows));
-        chunks.try_for_each(|(first, chunk)| write_chunk(&dataset, first, &chunk.bytes).map(drop))?;
-    } else if !values.is_empty() {
-        // The library refuses to write nothing.
-        put(&dataset, values)?;
+        return chunks.try_for_each(|(first, chunk)| write_chunk(dataset, first, &chunk.bytes).map(drop));
     }
-    Ok(dataset)
+    // The library refuses to write nothing.
+    if values.is_empty() { Ok(()) } else { put(dataset, values) }
 }
 
 /// A new attribute of one value.

@@ -69,6 +69,15 @@ pub fn sides_of_cells(
     }
 }
 
+/// Code length of a cell of a box with so many cells along its axes, and its lower corner; `None` without the
+/// side of the box.
+pub fn side_of_cells(attributes: &[(String, Attribute)], sides: [usize; 3]) -> Option<(f64, [f64; 3])> {
+    let cards = AttributeCards(attributes);
+    let side = cards.number("boxlen")? * cards.reals("coarse_cells")?.first()? / sides[0] as f64;
+    let origin = cards.reals("origin").and_then(|origin| origin.try_into().ok()).unwrap_or([0.0; 3]);
+    Some((side, origin))
+}
+
 /// The numbers of a list among the attributes of an image.
 pub(super) fn axes_of(attributes: &[(String, Attribute)], name: &str) -> Option<Vec<usize>> {
     let (_, list) = attributes.iter().find(|(other, _)| other.strip_prefix(BEGINNING) == Some(name))?;

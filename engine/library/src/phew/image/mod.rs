@@ -17,12 +17,12 @@ mod pixels;
 mod regions;
 mod sky;
 
-pub use array::{SkyArray, sides_of_cells};
+pub use array::{SkyArray, side_of_cells, sides_of_cells};
 pub use cards::ImageSky;
 pub use distinct::{places_of_patches, sky_pixels, sky_place};
 pub use flat::is_flat;
 pub use labels::{LabelsOf, stage_labels};
-pub use noise::{GivenNoise, ImageNoise};
+pub use noise::{GivenNoise, ImageNoise, NOISE_OF_CELLS};
 pub use params::ImageParams;
 pub use regions::{RegionFormat, regions};
 
@@ -31,6 +31,7 @@ use crate::tables::AttributeList;
 use inselberg_io::Header;
 use inselberg_io::catalogue::units::SKY_UNITS;
 use inselberg_io::catalogue::{Attribute, Table};
+use inselberg_kernels::props::pixels::PixelShape;
 use inselberg_kernels::sky::SkyError;
 use observer::Observation;
 
@@ -105,20 +106,35 @@ pub fn complete<'a>(
     sky_pixels: Option<&[Vec<u64>; 2]>,
     tables: impl Iterator<Item = &'a mut Table>,
 ) {
-    let sky = ImageSky::from_attributes(attributes).and_then(Result::ok);
-    let observed = Observation::from_attributes(attributes);
-    let is_flat = flat::is_flat(attributes);
     for table in tables {
         let kind = ["clumps", "haloes"].iter().position(|name| *name == table.name);
-        if let (Some(observed), Some(shapes), Some(kind)) = (&observed, &found.pixels, kind) {
-            observed.add_columns(table, &shapes[kind], sky_pixels.map(|all| all[kind].as_slice()));
+        match (kind, &found.pixels) {
+            (Some(kind), Some(shapes)) => {
+                let places = sky_pixels.map(|all| all[kind].as_slice());
+                complete_table(attributes, table, Some((&shapes[kind], places)));
+            }
+            (Some(_), None) => complete_table(attributes, table, None),
+            (None, _) if flat::is_flat(attributes) => flat::flatten(table),
+            (None, _) => {}
         }
-        if is_flat {
-            flat::flatten(table);
-        }
-        if let (Some(sky), Some(_)) = (&sky, kind) {
-            sky::add_columns(sky, table);
-        }
+    }
+}
+
+/// Adds the columns of observers to one table of objects, as [`complete`]: with their shapes, and the number
+/// of their places on the sky where it is known.
+pub fn complete_table(
+    attributes: &[(String, Attribute)],
+    table: &mut Table,
+    shapes: Option<(&[PixelShape], Option<&[u64]>)>,
+) {
+    if let (Some(observed), Some((shapes, places))) = (Observation::from_attributes(attributes), shapes) {
+        observed.add_columns(table, shapes, places);
+    }
+    if flat::is_flat(attributes) {
+        flat::flatten(table);
+    }
+    if let Some(sky) = ImageSky::from_attributes(attributes).and_then(Result::ok) {
+        sky::add_columns(&sky, table);
     }
 }
 

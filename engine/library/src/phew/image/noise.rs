@@ -10,9 +10,10 @@ use super::{box_attributes, is_fits};
 use crate::density::DensitySource;
 use crate::error::RunError;
 use crate::phew::changed_snapshot::ChangedSnapshot;
+use crate::tables::column;
 use inselberg_comm::{Comm, CommError, Reduce};
-use inselberg_io::catalogue::Attribute;
 use inselberg_io::catalogue::units::NOISE_MEDIAN;
+use inselberg_io::catalogue::{Attribute, Dimension, Table, TableColumn, Values};
 use inselberg_io::{FieldDefaults, OctBlock, ReadError, ReadResult, Snapshot, open_from, read_headers_with};
 use inselberg_kernels::mesh::local;
 use inselberg_kernels::noise::{SIGMA_PER_MEDIAN, SelectedBits};
@@ -20,6 +21,8 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The column of cells with their noise, where each has its own.
+pub const NOISE_OF_CELLS: &str = "noise";
 /// Values beyond this many standard deviations are not noise.
 const CLIP: f64 = 5.0;
 /// The least number of values below 0 that tell the noise.
@@ -96,6 +99,14 @@ impl ImageNoise {
         ];
         list.extend(self.local.as_ref().map(|_| (NOISE_MEDIAN.into(), Attribute::Real(self.sigma))));
         list
+    }
+
+    /// The noise of cells, which are pixels; `None` if all have the same. NaN where there is none.
+    pub(crate) fn of_cells(&self, cells: &Table) -> Option<TableColumn> {
+        let (local, places) = (self.local.as_ref()?, cells.positions("ijk")?);
+        let of = |at: &[u32; 3]| Some(local.at(*at)).filter(|noise| noise.is_finite()).unwrap_or(f64::NAN);
+        let values = Values::F64(places.iter().map(of).collect());
+        Some(column(NOISE_OF_CELLS, Dimension::NONE, "noise of the pixel, the unit of its density", values))
     }
 
     /// Whether each pixel has its own.

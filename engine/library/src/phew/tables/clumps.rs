@@ -36,6 +36,16 @@ pub fn haloes_table(haloes: &[Structure], known: KnownProperties) -> Table {
 /// The columns of centrals come after identifier, halo and parent.
 const AFTER_PARENT: usize = 3;
 
+/// Those columns of clumps that have these names.
+pub fn property_columns(rows: &[Structure], names: &[&str]) -> Vec<TableColumn> {
+    let known = KnownProperties {
+        persistence: Persistence::Difference(0.0),
+        has_velocity: false,
+        has_prominence: false,
+    };
+    properties(known).filter(|of| names.contains(&of.name)).map(|of| column(of, rows)).collect()
+}
+
 fn table(name: &str, rows: &[Structure], known: KnownProperties) -> Table {
     Table { name: name.into(), columns: properties(known).map(|p| column(p, rows)).collect() }
 }

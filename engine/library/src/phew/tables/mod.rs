@@ -11,7 +11,7 @@ mod ties;
 mod tree;
 
 pub use cells::{PEAK, cells_table};
-pub use clumps::{clumps_table, haloes_table, known_properties};
+pub use clumps::{clumps_table, haloes_table, known_properties, property_columns};
 pub use error::RecutError;
 pub use header::{MIN_CELLS, PhewProvenance, RecutHeader, attributes, threshold_attributes};
 pub use particles::particles_table;

@@ -7,9 +7,13 @@
 //! ```text
 //!     cells --planes--> ranks --deciding cells--> rank 0 --structures--> ranks --parts--> file
 //! ```
+//!
+//! The file also has a row for each structure ([`rows`]).
+
+mod rows;
 
 use crate::exchange::grouped;
-use crate::phew::image::{SkyArray, is_fits, sides_of_cells};
+use crate::phew::image::{NOISE_OF_CELLS as NOISE, SkyArray, is_fits, sides_of_cells};
 use inselberg_comm::agree::{first_message, share_of_rank};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::catalogue::{
@@ -66,7 +70,9 @@ pub fn stage(
         return Err(DendrogramError::Cells(format!("{problem}; expected {expected}")));
     }
     let found = SlabDendrogram::find(&slab, limits, comm)?;
-    found.stage(path, &slab, limits, comm)
+    let structures = rows::table(attributes, &slab, &found, comm)?;
+    let about = rows::attributes(attributes, structures.n_rows());
+    found.stage(path, &slab, limits, (&about, &structures), comm)
 }
 
 /// The planes of a rank, with the last plane before and the first one behind them.
@@ -83,6 +89,12 @@ struct CellSlab {
     beside: [Vec<f64>; 2],
     /// Whether cells of the box are missing.
     has_gaps: bool,
+    /// What is summed, where it is not the density.
+    value: Option<Vec<f64>>,
+    /// The axes of the box that are those of the array.
+    axes: Vec<usize>,
+    /// Cells along each axis of the box.
+    sides: [usize; 3],
     /// The coordinates of a FITS image.
     header: Option<String>,
 }
@@ -94,12 +106,15 @@ struct ArrayCells<'a> {
     density: &'a [f64],
     /// 1 for those that were searched; `None`: all were.
     selected: Option<&'a [u8]>,
+    /// The unit of the densities of cells, where each has its own.
+    noise: Option<&'a [f64]>,
 }
 
 impl<'a> ArrayCells<'a> {
     fn new(cells: &'a Table) -> Option<Self> {
         let (levels, places) = (cells.bytes("level")?, cells.positions("ijk")?);
-        Some(Self { levels, places, density: cells.reals("density")?, selected: cells.bytes("selected") })
+        let (selected, noise) = (cells.bytes("selected"), cells.reals(NOISE));
+        Some(Self { levels, places, density: cells.reals("density")?, selected, noise })
     }
 }
 
@@ -152,22 +167,30 @@ impl CellSlab {
         };
         let is_searched = |i: &usize| columns.selected.is_none_or(|of| of[*i] == 1);
         let searched = (0..columns.levels.len()).filter(is_searched);
-        let mut others: Vec<(Rank, [u64; 2])> = Vec::new();
+        let has_noise = comm.all_max(&[f64::from(u8::from(columns.noise.is_some()))])?[0] > 0.0;
+        let mut value = has_noise.then(|| vec![0.0; n_own]);
+        let mut put = |[flat, found, noise]: [u64; 3]| {
+            let (at, found) = (flat as usize - planes.start * plane, f64::from_bits(found));
+            density[at] = found;
+            if let Some(value) = &mut value {
+                value[at] = found * f64::from_bits(noise);
+            }
+        };
+        let mut others: Vec<(Rank, [u64; 3])> = Vec::new();
         for i in searched {
-            let (flat, value) = (place(i), columns.density[i]);
+            let (flat, noise) = (place(i), columns.noise.map_or(1.0, |of| of[i]));
+            let cell = [flat as u64, columns.density[i].to_bits(), noise.to_bits()];
             match owner(flat / plane, shape[0], comm) {
-                rank if rank == comm.rank() => density[flat - planes.start * plane] = value,
-                rank => others.push((rank, [flat as u64, value.to_bits()])),
+                rank if rank == comm.rank() => put(cell),
+                rank => others.push((rank, cell)),
             }
         }
-        for (_, list) in comm.exchange(grouped(&others, |other| *other))? {
-            for [flat, value] in list {
-                density[flat as usize - planes.start * plane] = f64::from_bits(value);
-            }
-        }
+        let received = comm.exchange(grouped(&others, |other| *other))?;
+        received.into_iter().flat_map(|(_, list)| list).for_each(put);
         let has_gaps = n_cells < (plane * shape[0]) as u64;
         let header = header.map(|cards| cards.to_text());
-        let slab = Self { shape, plane, planes, density, beside: Default::default(), has_gaps, header };
+        let beside = Default::default();
+        let slab = Self { shape, plane, planes, density, beside, has_gaps, value, axes, sides, header };
         slab.with_planes_beside(comm)
     }
 
@@ -234,6 +257,8 @@ struct SlabDendrogram {
     of_cell: Vec<i32>,
     /// The tree, on rank 0.
     newick: String,
+    /// The structures, on rank 0.
+    found: Dendrogram,
 }
 
 /// A structure, as all ranks know it: its branch, and the cell that began it.
@@ -281,14 +306,9 @@ impl SlabDendrogram {
             .map(|cell| structure(cell).unwrap_or(NO_STRUCTURE))
             .collect();
         let totals = totals(slab, &of_cell, known.len(), comm)?;
-        let (number, newick) = match &grown {
-            Some(grown) => {
-                let (number, nodes) = grown.finished(limits, &totals);
-                let newick = Dendrogram { of_cell: Vec::new(), nodes }.newick();
-                (number, newick)
-            }
-            None => (Vec::new(), String::new()),
-        };
+        let (number, nodes) = grown.map_or_else(Default::default, |grown| grown.finished(limits, &totals));
+        let found = Dendrogram { of_cell: Vec::new(), nodes };
+        let newick = if comm.rank() == Rank(0) { found.newick() } else { String::new() };
         let number = comm.broadcast(Rank(0), &number)?;
         let n = number.iter().filter(|of| **of != NO_STRUCTURE).count();
         if i32::try_from(n).is_err() {
@@ -299,7 +319,7 @@ impl SlabDendrogram {
             Some(number) if *number != NO_STRUCTURE => *number as i32,
             _ => -1,
         };
-        Ok(Self { of_cell: of_cell.par_iter().map(renamed).collect(), newick })
+        Ok(Self { of_cell: of_cell.par_iter().map(renamed).collect(), newick, found })
     }
 
     /// Collective: stages the file, on rank 0.
@@ -308,6 +328,7 @@ impl SlabDendrogram {
         path: &Path,
         slab: &CellSlab,
         limits: &DendrogramLimits,
+        (attributes, structures): (&[(String, Attribute)], &Table),
         comm: &Comm,
     ) -> Result<Staged, DendrogramError> {
         let mut parts = DendrogramParts { of: self, slab, comm, rank: Rank(0), done: 0 };
@@ -320,6 +341,8 @@ impl SlabDendrogram {
             newick: &self.newick,
             limits: (limits.value, limits.delta, limits.cells),
             wcs_header: slab.header.as_deref(),
+            attributes,
+            structures,
         };
         Ok(stage_dendrogram(path, &content, &mut || parts.next().map_err(|error| error.to_string()))?)
     }

@@ -13,6 +13,12 @@
 //! Clumps of PHEW differ: their cells ascend to a peak, and a saddle is the mean density of two touching
 //! cells. Here a cell below a saddle belongs to the branch, and a saddle is the density of a cell.
 
+mod nesting;
+mod sums;
+
+pub use nesting::Nesting;
+pub use sums::{StructureCell, StructureSums, quantum_of_values};
+
 use crate::union_find::find;
 
 /// The limits of structures.
