@@ -7,6 +7,7 @@ mod array;
 mod brightness;
 mod cards;
 mod distinct;
+mod errors;
 mod flat;
 mod frame;
 mod labels;

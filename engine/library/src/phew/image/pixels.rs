@@ -36,20 +36,23 @@ type ValueOfRow = dyn Fn(&Observation, &PixelRow) -> f64;
 /// A structure, in units of pixels and of values.
 #[derive(Debug, Clone, Copy)]
 pub struct PixelRow {
-    /// Number of pixels, and of distinct places on the sky; `None` if that is not known.
-    n: u64,
+    /// Number of pixels.
+    pub n: u64,
+    /// Number of distinct places on the sky; `None` if that is not known.
     n_sky: Option<u64>,
-    /// The sum of values, and the greatest one.
-    sum: f64,
-    peak: f64,
-    shape: PixelShape,
+    /// The sum of values.
+    pub sum: f64,
+    /// The greatest value.
+    pub peak: f64,
+    /// Its shape.
+    pub shape: PixelShape,
     /// Mean squares along longitude and latitude, and their mean product.
     sky: [f64; 3],
 }
 
 impl PixelRow {
     /// The variances along the major and the minor axis, and the angle of the major axis from +x to +y.
-    fn axes(&self) -> ([f64; 2], f64) {
+    pub fn axes(&self) -> ([f64; 2], f64) {
         let [xx, yy, xy] = self.sky;
         let half = (0.25 * (xx - yy) * (xx - yy) + xy * xy).sqrt();
         let middle = 0.5 * (xx + yy);
@@ -120,11 +123,6 @@ impl Observation {
         let (pixel, channel) = (self.pixel.unwrap_or(f64::NAN), self.channel.unwrap_or(f64::NAN));
         let kelvins = self.units_of_values().1.unwrap_or(f64::NAN);
         kelvins * row.sum * channel * (pixel / ARCSECONDS * distance).powi(2)
-    }
-
-    /// The noise of a sum over pixels, of which those of a beam have one noise.
-    fn noise_of_sum(&self, row: &PixelRow) -> f64 {
-        self.noise.unwrap_or(f64::NAN) * (row.n as f64 * self.pixels_per_beam()).sqrt()
     }
 
     /// The columns that this image has, each with its unit.
@@ -206,13 +204,15 @@ impl Observation {
 }
 
 /// Columns as they are added.
-struct ColumnList<'a> {
-    observed: &'a Observation,
+pub struct ColumnList<'a> {
+    /// The image.
+    pub observed: &'a Observation,
     columns: Vec<ObserverColumn>,
 }
 
 impl ColumnList<'_> {
-    fn add(
+    /// Adds a column.
+    pub fn add(
         &mut self,
         name: &'static str,
         unit: &'static str,
@@ -223,12 +223,12 @@ impl ColumnList<'_> {
     }
 
     /// The unit of lengths on the sky, and of areas.
-    fn sky_units(&self) -> [&'static str; 2] {
+    pub fn sky_units(&self) -> [&'static str; 2] {
         if self.observed.pixel.is_some() { ["arcsec", "arcsec2"] } else { ["pix", "pix2"] }
     }
 
     /// The unit of widths of the spectral axis.
-    fn channel_unit(&self) -> &'static str {
+    pub fn channel_unit(&self) -> &'static str {
         if self.observed.channel.is_some() { "km/s" } else { "pix" }
     }
 
@@ -370,33 +370,6 @@ impl ColumnList<'_> {
                     5.0 * of.resolved_width(row).powi(2) * of.radius(row, distance) / (GRAVITY * mass)
                 },
             );
-        }
-    }
-
-    fn errors(&mut self) {
-        let Some(noise) = self.observed.noise else { return };
-        let of_density = self.observed.noise_of_density.unwrap_or(noise);
-        self.add("peak_snr", "", "peak over the noise", move |_, row| row.peak / of_density);
-        self.add("snr_integrated", "", "sum of its values over the noise of this sum", |of, row| {
-            row.sum / of.noise_of_sum(row)
-        });
-        if let Some(janskys) = self.observed.units_of_values().0 {
-            self.add("flux_error", "Jy", "noise of flux", move |of, row| janskys * of.noise_of_sum(row));
-        }
-        let error = move |of: &Observation, row: &PixelRow, axis: usize| {
-            noise * (row.shape.spread[axis].max(0.0) * of.pixels_per_beam()).sqrt() / row.sum
-        };
-        let [length, _] = self.sky_units();
-        let names =
-            [("x_error", "noise of the centre along longitude"), ("y_error", "the same along latitude")];
-        for ((name, text), axis) in names.into_iter().zip(self.observed.sky_axes) {
-            self.add(name, length, text, move |of, row| of.pixel.unwrap_or(1.0) * error(of, row, axis));
-        }
-        if let Some(axis) = self.observed.channel_axis {
-            let width = self.channel_unit();
-            self.add("v_error", width, "noise of the centre along the spectral axis", move |of, row| {
-                of.channel.unwrap_or(1.0) * error(of, row, axis)
-            });
         }
     }
 }
