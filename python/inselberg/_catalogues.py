@@ -338,6 +338,14 @@ class ClumpCatalogue(Catalogue):
                 yield depth, clump
                 waiting.extend((depth + 1, child) for child in reversed(clump.children))
 
+    def save_labels(self, path: Union[str, "os.PathLike[str]"], of: str = "clumps") -> None:
+        """Writes the labels of clumps or ``haloes``: ``.fits``, an image of the label of each cell; ``.reg`` or ``.crtf``, ellipses.
+
+        An image has the axes and coordinates of a FITS input, and needs cells of one size in the table ``cells``
+        (``with_cells=True``). Ellipses at half maximum, for DS9 and CARTA, are of FITS images. Over ranks collective.
+        """
+        self._native.write_labels(os.fspath(path), of)
+
     def cells(self, owner: Union[int, Clump, Halo]) -> np.ndarray:
         """Indices of the cells of a clump, by row or identifier, or of a halo.
 

@@ -21,7 +21,7 @@ class Column:
         self, name: str, units: str, cgs: Optional[float], description: str, load: Callable[[], np.ndarray]
     ) -> None:
         self.name = name
-        #: In code units, such as ``code_mass / code_length**3``.
+        #: In code units, such as ``code_mass / code_length**3``; of images as FITS writes it, such as ``Jy`` or ``arcsec2``.
         self.units = units
         #: One unit of the column in cgs; None where the units are unknown.
         self.cgs = cgs
@@ -188,7 +188,7 @@ class Table:
             named = {name: units.def_unit(name) for name in cgs}
         table = QTable()
         for name, column in self._columns.items():
-            unit = _product(column.units, named, units.dimensionless_unscaled)
+            unit = _unit(column.units, named)
             # A quantity is a real number, in which identities would lose bits.
             is_count = unit == units.dimensionless_unscaled and column.values.dtype.kind in "iub"
             table[name] = column.values.copy() if is_count else column.values * unit
@@ -256,6 +256,16 @@ def _text(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return " ".join(_text(number) for number in value)
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _unit(text: str, named: Dict[str, Any]) -> Any:
+    """The unit of astropy for that of a column, which is of code units or as FITS writes it."""
+    from astropy import units
+
+    if text == "dimensionless" or "code_" in text:
+        return _product(text, named, units.dimensionless_unscaled)
+    # A header may have any text as the unit of its values.
+    return units.Unit(text.replace("pix2", "pix**2"), format="fits", parse_strict="silent")
 
 
 def _product(text: str, named: Dict[str, Any], one: Any) -> Any:

@@ -1,7 +1,7 @@
 //! Tables of a catalogue as NumPy arrays.
 
 use inselberg::{Attribute, Table, Values};
-use inselberg_io::catalogue::units::{cgs_factor, unit_name};
+use inselberg_io::catalogue::units::{cgs_factor, image_unit, unit_name};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -20,7 +20,8 @@ pub fn layout<'a>(
     let head = |(table, n_rows): (&Table, u64)| {
         let columns = table.columns.iter().map(|c| {
             let factor = cgs_factor(attributes, c.dimension);
-            (c.name.clone(), unit_name(c.dimension), factor, c.description.clone())
+            let unit = image_unit(attributes, c).map_or_else(|| unit_name(c.dimension), str::to_string);
+            (c.name.clone(), unit, factor, c.description.clone())
         });
         (table.name.clone(), table.n_rows(), n_rows, columns.collect())
     };

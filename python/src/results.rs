@@ -7,7 +7,7 @@ use crate::engine::SharedEngine;
 use crate::errors;
 use crate::options::{GivenTexts, filled, params};
 use crate::snapshots::NativeParticles;
-use inselberg::{Catalogue, Clumps, Error, FofGroups, FoundCatalogue, OpenParticles, Table, Voids};
+use inselberg::{Catalogue, Clumps, Error, FofGroups, FoundCatalogue, LabelsOf, OpenParticles, Table, Voids};
 use inselberg_io::catalogue::{self, SoapPlace};
 use numpy::PyArray1;
 use pyo3::exceptions::PyIndexError;
@@ -70,6 +70,12 @@ impl NativeFound {
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.call(py, move |found| found.write(path))
+    }
+
+    /// Over ranks collective: writes labels of clumps or haloes.
+    fn write_labels(&self, py: Python<'_>, path: PathBuf, of: &str) -> PyResult<()> {
+        let of = errors::raised(py, Some(of.parse::<LabelsOf>()))?;
+        self.call(py, move |found| found.write_labels(path, of))
     }
 
     /// Over ranks collective: writes the layout of SOAP. `particles`: those that the call ran on.
@@ -199,6 +205,12 @@ impl NativeStored {
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let stored = Arc::clone(&self.0);
         Self::run(py, move || inselberg::write_catalogue(&path, &stored))
+    }
+
+    /// Writes labels of clumps or haloes.
+    fn write_labels(&self, py: Python<'_>, path: PathBuf, of: &str) -> PyResult<()> {
+        let (stored, of) = (Arc::clone(&self.0), errors::raised(py, Some(of.parse::<LabelsOf>()))?);
+        Self::run(py, move || inselberg::write_labels(&path, &stored, of))
     }
 
     /// Writes the layout of SOAP. `particles`: those that the catalogue was made from.

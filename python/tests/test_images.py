@@ -1,5 +1,8 @@
 """Images and cubes of observers: FITS files, arrays with a WCS, and cubes of spectral-cube."""
 
+import os
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -89,3 +92,55 @@ def test_cubes_of_spectral_cube_have_their_own_coordinates():
 def test_images_without_a_plane_are_refused():
     with pytest.raises(ib.InvalidArgumentError, match="1 axes; expected two or three"):
         ib.phew_grid(np.zeros(4), wcs=header(), density_threshold=1)
+
+
+def test_columns_have_the_units_of_observers(tmp_path):
+    path = tmp_path / "cube.fits"
+    fits.writeto(path, cube(), header())
+    clumps = ib.phew(ib.open(path), distance="414pc", **OPTIONS).clumps
+    expected = dict(
+        flux="Jy", flux_error="Jy", radius="arcsec", area_exact="arcsec2", v_rms="km/s", luminosity="K km/s pc2",
+        mass_luminous="Msun", centre_ra="deg", peak_velocity="km/s", density_peak="K", n_cells="dimensionless",
+    )
+    assert {name: clumps.units[name] for name in expected} == expected
+    units = pytest.importorskip("astropy.units")
+    table = clumps.astropy
+    assert table["flux"].unit == units.Jy and table["area_exact"].unit == units.arcsec**2
+    assert table["luminosity"].unit == units.K * units.km / units.s * units.pc**2
+    assert table["density_peak"].unit == units.K and table["n_cells"].dtype.kind == "u"
+
+
+def test_labels_and_regions_are_written(tmp_path):
+    path, labels = tmp_path / "cube.fits", tmp_path / "labels.fits"
+    fits.writeto(path, cube(), header())
+    found = ib.phew(ib.open(path), with_cells=True, **OPTIONS)
+    found.save_labels(labels)
+    assert np.array_equal(fits.getdata(labels), found.labels)
+    assert wcs.WCS(fits.getheader(labels)).wcs.compare(wcs.WCS(header()).wcs)
+    found.save_labels(tmp_path / "haloes.fits", of="haloes")
+    assert np.array_equal(fits.getdata(tmp_path / "haloes.fits"), found.halo_labels)
+    for name in ("clumps.reg", "clumps.crtf"):
+        found.save_labels(tmp_path / name)
+        assert (tmp_path / name).read_text().count("\nellipse") == len(found.clumps)
+    found.save(tmp_path / "found.hdf5")
+    again = ib.read_catalogue(tmp_path / "found.hdf5")
+    again.save_labels(tmp_path / "again.fits")
+    assert (tmp_path / "again.fits").read_bytes() == labels.read_bytes()
+    for name, of, text in (("l.txt", "clumps", r"\.fits, \.reg or \.crtf"), ("l.fits", "voids", "clumps or haloes")):
+        with pytest.raises(ib.InvalidArgumentError, match=text):
+            found.save_labels(tmp_path / name, of=of)
+    with pytest.raises(ib.InvalidArgumentError, match="with_cells"):
+        ib.phew(ib.open(path), **OPTIONS).save_labels(labels)
+
+
+def test_a_dendrogram_is_a_catalogue(tmp_path):
+    command = os.environ.get("INSELBERG_COMMAND")
+    if command is None:
+        pytest.skip("no command")
+    path = tmp_path / "cube.fits"
+    fits.writeto(path, cube(), header())
+    args = ["--density-threshold", "5sigma", "--relevance-difference", "2sigma", "--dendrogram", str(tmp_path / "tree.hdf5")]
+    subprocess.run([command, "phew", str(path), "-o", str(tmp_path / "c.hdf5"), "--quiet", *args], check=True)
+    table = ib.read_catalogue(tmp_path / "tree.hdf5")["structures"]
+    assert len(table) > 0 and (table["n_leaves"] >= 1).all() and (table["ancestor"] <= table["id"].max()).all()
+    assert table.units["flux"] == "Jy" and (table["flux"] > 0).all()

@@ -92,6 +92,7 @@ module inselberg
   public :: inselberg_values, inselberg_into, inselberg_set_octs, inselberg_set_leaves, inselberg_phew, inselberg_fof
   public :: inselberg_set_particles, inselberg_find
   public :: inselberg_recut, inselberg_labels, inselberg_rows, inselberg_get, inselberg_write
+  public :: inselberg_write_labels
   public :: inselberg_tree_add_found
   public :: inselberg_tree_begin, inselberg_tree_add, inselberg_tree_outputs, inselberg_tree_write, inselberg_tree_free
   public :: inselberg_progress, inselberg_warning, inselberg_on_progress, inselberg_on_warning, inselberg_text
@@ -282,6 +283,12 @@ module inselberg
     integer(c_int32_t) function c_write(handle, path) bind(C, name="inselberg_write")
       import
       type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: path(*)
+    end function
+    integer(c_int32_t) function c_write_labels(handle, which, path) bind(C, name="inselberg_write_labels")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: which
       character(kind=c_char), intent(in) :: path(*)
     end function
     integer(c_int32_t) function c_tree_begin(handle, tree) bind(C, name="inselberg_tree_begin")
@@ -1161,6 +1168,16 @@ contains
     character(*), intent(in) :: path
     integer(c_int32_t), intent(out) :: code
     code = c_write(engine%handle, trim(path)//c_null_char)
+  end subroutine
+
+  !> Collective: writes the labels of the last clumps (inselberg_clump_labels or inselberg_halo_labels), as an image (.fits) or
+  !> as ellipses (.reg, .crtf).
+  subroutine inselberg_write_labels(engine, which, path, code)
+    type(inselberg_engine), intent(in) :: engine
+    integer(c_int32_t), intent(in) :: which
+    character(*), intent(in) :: path
+    integer(c_int32_t), intent(out) :: code
+    code = c_write_labels(engine%handle, which, trim(path)//c_null_char)
   end subroutine
 
   !> Collective: adds the last result of an engine, with its table of members, to a tree.

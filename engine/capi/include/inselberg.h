@@ -382,6 +382,12 @@ int32_t inselberg_table_column(const inselberg *handle, const char *table, int64
 // format: .csv, or .hdf5 where the library is built with HDF5. All ranks name the same file.
 int32_t inselberg_write(const inselberg *handle, const char *path);
 
+// Collective: writes the labels of the last clumps, whole or not at all. which is INSELBERG_CLUMP_LABELS or
+// INSELBERG_HALO_LABELS. The ending chooses the format: .fits is an image of the label of each cell, 0 for
+// none, which needs the option with_cells and cells of one size; .reg and .crtf are ellipses for DS9 and
+// CARTA, which need a FITS image. All ranks name the same file.
+int32_t inselberg_write_labels(const inselberg *handle, int32_t which, const char *path);
+
 // Collective: an empty merger tree, with the options tree_gap, tree_tracers and tree_orphans as they are set
 // now. The pointer at tree is NULL before. Several trees of a handle may grow side by side.
 int32_t inselberg_tree_begin(const inselberg *handle, inselberg_tree **tree);

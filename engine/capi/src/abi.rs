@@ -578,6 +578,23 @@ pub unsafe extern "C" fn inselberg_write(handle: *const EngineHandle, path: *con
     unsafe { enter_together(handle, |state| state.write(text(path))) }
 }
 
+/// Collective: writes the labels of the last clumps, whole or not at all. `which` is INSELBERG_CLUMP_LABELS or
+/// INSELBERG_HALO_LABELS. The ending chooses the format: .fits is an image of the label of each cell, 0 for
+/// none, which needs the option with_cells and cells of one size; .reg and .crtf are ellipses for DS9 and
+/// CARTA, which need a FITS image. All ranks name the same file.
+///
+/// # Safety
+/// `handle` is a handle, `path` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_write_labels(
+    handle: *const EngineHandle,
+    which: i32,
+    path: *const c_char,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter_together(handle, |state| state.write_labels(which, text(path))) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,8 @@ use crate::options::Options;
 use crate::turns::{MakesCalls, MissedCalls};
 use crate::views::{Found, Views};
 use inselberg::{
-    CellFields, Cells, Engine, EngineBuilder, Error, Geometry, MergerTree, OpenParticles, ParticleColumns,
-    Progress, VectorColumn,
+    CellFields, Cells, Engine, EngineBuilder, Error, Geometry, LabelsOf, MergerTree, OpenParticles,
+    ParticleColumns, Progress, VectorColumn,
 };
 use std::ffi::{CString, c_char, c_void};
 use std::ops::ControlFlow;
@@ -290,6 +290,27 @@ impl HandleState {
         let views = self.found.as_ref();
         let (path, found) = self.engine.agree_beside("write", move || Ok((path?, &found(views)?.found)))?;
         found.catalogue().write(path)
+    }
+
+    /// Collective: writes labels of the last result.
+    ///
+    /// # Errors
+    /// When there is none, it has no such labels, the file cannot be written, or another rank fails.
+    pub fn write_labels(&mut self, which: i32, path: Result<&str, Error>) -> Result<(), Error> {
+        let views = self.found.as_ref();
+        let (path, found, of) = self.engine.agree_beside("write_labels", move || {
+            let of = match which {
+                INSELBERG_CLUMP_LABELS => LabelsOf::Clumps,
+                INSELBERG_HALO_LABELS => LabelsOf::Haloes,
+                _ => {
+                    return Err(refused(format!(
+                        "labels {which} to a file; expected those of clumps or haloes"
+                    )));
+                }
+            };
+            Ok((path?, &found(views)?.found, of))
+        })?;
+        found.catalogue().write_labels(path, of)
     }
 
     /// The last result.

@@ -45,7 +45,7 @@ impl SnapshotJob for PhewJob {
 
     fn results(&self) -> Vec<ResultFile<'_>> {
         let vtk = self.vtk.as_ref().map(|(folder, _)| folder);
-        let regions = self.observers.regions.as_ref().map(|(path, _)| path);
+        let regions = self.observers.regions.as_ref();
         ResultFile::named([
             ("--output", "catalogue", ResultKind::Catalogue, self.output.as_ref()),
             ("--ramses-text", "RAMSES text", ResultKind::Folder, self.ramses_text.as_ref()),
@@ -280,7 +280,7 @@ fn new_cut(job: &RecutJob, stored: &Catalogue) -> Result<Catalogue, CommandError
 
 /// Checks that the files of a new cut can be written, all to places of their own.
 fn check_files_of_cut(job: &RecutJob, stored: &Catalogue, force: bool) -> Result<(), CommandError> {
-    let regions = job.observers.regions.as_ref().map(|(path, _)| path);
+    let regions = job.observers.regions.as_ref();
     let files = ResultFile::named([
         ("--output", "output", ResultKind::Catalogue, Some(&job.output)),
         ("--labels-fits", "labels", ResultKind::Text, job.observers.labels.as_ref()),

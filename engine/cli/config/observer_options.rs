@@ -5,8 +5,8 @@ use super::ConfigError;
 use super::Heading::Viewers;
 use super::opt::{Opt, OptionKind, ROW};
 use super::values::CheckedValues;
-use inselberg::phew::image::{LabelsOf, RegionFormat};
-use std::path::PathBuf;
+use inselberg::phew::image::{LabelFormat, LabelsOf};
+use std::path::{Path, PathBuf};
 
 /// Options of `phew` and `recut` for observers.
 pub(super) const OBSERVERS: &[Opt] = &[
@@ -50,32 +50,36 @@ pub(super) const OBSERVERS: &[Opt] = &[
 pub struct ObserverFiles {
     /// The image of labels.
     pub labels: Option<PathBuf>,
-    /// Regions, and their format.
-    pub regions: Option<(PathBuf, RegionFormat)>,
+    /// Regions.
+    pub regions: Option<PathBuf>,
     /// What both are of.
     pub of: LabelsOf,
 }
 
+impl ObserverFiles {
+    /// The files.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.labels.iter().chain(&self.regions).map(PathBuf::as_path)
+    }
+}
+
 pub(super) fn observer_files(raw: &CheckedValues<'_>) -> Result<ObserverFiles, ConfigError> {
     let (labels, regions) = (raw.path("labels-fits"), raw.path("regions"));
-    let ending = |path: &PathBuf| path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-    if let Some(other) = labels.as_ref().filter(|path| ending(path).as_deref() != Some("fits")) {
-        let expected = "a name that ends in .fits";
-        return Err(raw.unfit("labels-fits", &other.display().to_string(), expected));
-    }
-    if labels.is_none() && regions.is_none() && raw.is_flag("labels-of") {
-        return Err(raw.unfit("labels-of", &raw.shown("labels-of"), "--labels-fits or --regions as well"));
-    }
-    let with_format = |path: PathBuf| match ending(&path).and_then(|of| RegionFormat::of_ending(&of)) {
-        Some(format) => Ok((path, format)),
-        None => {
-            let expected = "a name that ends in .reg or .crtf";
-            Err(raw.unfit("regions", &path.display().to_string(), expected))
+    let refused =
+        |name: &str, path: &Path, expected: &str| Err(raw.unfit(name, &path.display().to_string(), expected));
+    match (labels.as_deref(), regions.as_deref()) {
+        (Some(path), _) if LabelFormat::of_path(path) != Some(LabelFormat::Image) => {
+            refused("labels-fits", path, "a name that ends in .fits")
         }
-    };
-    let of = match raw.text_or_default("labels-of").as_str() {
-        "haloes" => LabelsOf::Haloes,
-        _ => LabelsOf::Clumps,
-    };
-    Ok(ObserverFiles { labels, regions: regions.map(with_format).transpose()?, of })
+        (_, Some(path)) if !matches!(LabelFormat::of_path(path), Some(LabelFormat::Regions(_))) => {
+            refused("regions", path, "a name that ends in .reg or .crtf")
+        }
+        (None, None) if raw.is_flag("labels-of") => {
+            Err(raw.unfit("labels-of", &raw.shown("labels-of"), "--labels-fits or --regions as well"))
+        }
+        _ => {
+            let of = raw.text_or_default("labels-of").parse().expect("one of the choices");
+            Ok(ObserverFiles { labels, regions, of })
+        }
+    }
 }

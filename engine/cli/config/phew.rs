@@ -116,7 +116,7 @@ impl SnapshotPaths for PhewJob {
             ("task-graph", &mut self.task_graph),
         ];
         let files = files.into_iter().filter_map(|(name, path)| Some((name, path.as_mut()?)));
-        let regions = self.observers.regions.as_mut().map(|(path, _)| ("regions", path));
+        let regions = self.observers.regions.as_mut().map(|path| ("regions", path));
         files.chain(regions).chain(self.vtk.as_mut().map(|(folder, _)| ("vtk", folder))).collect()
     }
 }

@@ -160,7 +160,7 @@ pub use api::params::{
 };
 pub use api::particles::ParticleColumns;
 pub use api::rank_builder::RankBuilder;
-pub use api::stored::{is_void_catalogue, read_catalogue, recut, recut_voids, write_catalogue};
+pub use api::stored::{is_void_catalogue, read_catalogue, recut, recut_voids, write_catalogue, write_labels};
 pub use api::tree_objects::{TreeColumns, TreeObject};
 pub use api::trees::MergerTree;
 pub use api::voids::Voids;
@@ -182,6 +182,7 @@ pub use particles::{MemberType, source_types};
 pub use partition::Weights;
 pub use phew::Rules;
 pub use phew::defaults::{ThresholdInForce, ThresholdsInForce};
+pub use phew::image::LabelsOf;
 pub use phew::params::{DensityUnit, FieldChoice};
 pub use phew::selection::{Region, Selection};
 pub use projection::{DensityMap, MapBox, Projection, View};

@@ -12,7 +12,6 @@ use crate::phew::below_zero::SearchThresholds;
 use crate::phew::defaults::ThresholdsInForce;
 use crate::phew::hierarchy::Structures;
 use crate::phew::image;
-use crate::phew::image::LabelsOf;
 use crate::phew::params::ThresholdUnits;
 use crate::phew::peaks::Peaks;
 use crate::phew::recut::cut_again;
@@ -21,12 +20,10 @@ use crate::phew::tables::PatchIds;
 use crate::tables::input_notes_of;
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::params::InputScale;
-use inselberg_io::staging::Staged;
 use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
 use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// The identifier of a clump, the same on all ranks: from 1 by falling density of the peaks. A halo has the
@@ -240,22 +237,6 @@ impl Clumps {
     #[doc(hidden)]
     pub fn densest(&self) -> f64 {
         self.densest
-    }
-
-    /// Collective: stages the image of the labels of pixels, with the axes and coordinates of the input.
-    /// Needs [`PhewParams::with_cells`]. Rank 0 gets the file.
-    ///
-    /// # Errors
-    /// When there is no table of cells, they have several levels, the file cannot be written, or a rank
-    /// fails.
-    #[doc(hidden)]
-    pub fn stage_labels(&self, path: &Path, of: LabelsOf) -> Result<Staged, Error> {
-        let cells = self.table("cells").ok_or_else(|| {
-            Error::new(ErrorKind::InvalidArgument, "labels without cells; expected `with_cells`")
-        })?;
-        let call = Call::new("stage_labels").same("place", &path);
-        self.shared()
-            .call(&call, |session| image::stage_labels(path, self.attributes(), cells, of, session.comm))
     }
 
     /// Collective: clumps and haloes under other thresholds, from the tree alone: as a call with these

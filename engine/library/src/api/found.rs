@@ -3,6 +3,7 @@
 use crate::api::opened::OpenParticles;
 use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
+use crate::phew::image::LabelsOf;
 use crate::projection::{DensityMap, KeptForMaps, MapBox, Projection, View};
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
 use inselberg_io::staging::Staged;
@@ -119,6 +120,27 @@ impl FoundCatalogue {
     #[doc(hidden)]
     pub fn stage(&self, path: &Path) -> Result<Staged, Error> {
         self.shared.stage(&self.part, path)
+    }
+
+    /// Collective: writes the labels of clumps or haloes, whole or not at all. The ending chooses the format:
+    ///
+    /// - `.fits`: the label of each cell as an image of 32-bit integers, 0 for none. It has the axes and
+    ///   coordinates of a FITS input; else those of the box. Needs cells of one size in the table of cells
+    ///   ([`PhewParams::with_cells`](crate::PhewParams::with_cells)).
+    /// - `.reg` for DS9 and CARTA, `.crtf` for CASA and CARTA: an ellipse at half maximum with each label, of
+    ///   FITS images.
+    ///
+    /// # Errors
+    /// When the name has another ending, the catalogue lacks what the format needs, the file cannot be
+    /// written, or a rank fails.
+    pub fn write_labels(&self, path: impl AsRef<Path>, of: LabelsOf) -> Result<(), Error> {
+        self.shared.write_labels(&self.part, path.as_ref(), of)
+    }
+
+    /// Collective: stages the labels, as [`Self::stage`].
+    #[doc(hidden)]
+    pub fn stage_labels(&self, path: &Path, of: LabelsOf) -> Result<Staged, Error> {
+        self.shared.stage_labels(&self.part, path, of)
     }
 
     /// Collective: writes the properties in the layout of SOAP, which swiftsimio reads: to one file `.hdf5`,

@@ -7,6 +7,7 @@ use crate::api::meshes::MeshCache;
 use crate::api::params::TimeLimits;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
+use crate::phew::image::{LabelsOf, stage_labels_of_part};
 use crate::progress::Observer;
 use crate::projection::{DensityMap, KeptForMaps, View, check_views, maps};
 use crate::stage::Stage;
@@ -280,6 +281,30 @@ impl Shared {
             let place = SoapPlace::new(place);
             check_soap(&place)?;
             Ok(stage_soap(&place, &whole, input)?.commit()?)
+        })
+    }
+
+    /// Collective: stages labels, on rank 0.
+    pub fn stage_labels(
+        self: &Arc<Self>,
+        part: &CataloguePart,
+        path: &Path,
+        of: LabelsOf,
+    ) -> Result<Staged, Error> {
+        self.call(&Call::new("stage_labels").same("place", &path).same("objects", &of), |session| {
+            stage_labels_of_part(path, part, of, session.comm)
+        })
+    }
+
+    /// Collective: writes labels to a file.
+    pub fn write_labels(
+        self: &Arc<Self>,
+        part: &CataloguePart,
+        path: &Path,
+        of: LabelsOf,
+    ) -> Result<(), Error> {
+        self.call(&Call::new("write_labels").same("place", &path).same("objects", &of), |session| {
+            Ok(stage_labels_of_part(path, part, of, session.comm)?.commit()?)
         })
     }
 

@@ -1,6 +1,7 @@
 //! Catalogues in files: read, cut again, written.
 
 use crate::error::Error;
+use crate::phew::image::{LabelsOf, stage_labels_of_catalogue};
 use crate::phew::recut::NewThresholds;
 use crate::voids::NewVoidThresholds;
 use inselberg_io::catalogue::{self, Catalogue};
@@ -22,6 +23,16 @@ pub fn read_catalogue(path: impl AsRef<Path>) -> Result<Catalogue, Error> {
 /// the format; `path` is then unchanged.
 pub fn write_catalogue(path: impl AsRef<Path>, stored: &Catalogue) -> Result<(), Error> {
     Ok(catalogue::write(path.as_ref(), stored)?)
+}
+
+/// Writes the labels of a catalogue of clumps, as
+/// [`FoundCatalogue::write_labels`](crate::FoundCatalogue::write_labels).
+///
+/// # Errors
+/// When the name has another ending, the catalogue lacks what the format needs, or the file cannot be
+/// written.
+pub fn write_labels(path: impl AsRef<Path>, stored: &Catalogue, of: LabelsOf) -> Result<(), Error> {
+    Ok(stage_labels_of_catalogue(path.as_ref(), stored, of)?.commit()?)
 }
 
 /// Whether a catalogue has voids, so that [`recut_voids`] cuts it and not [`recut`].

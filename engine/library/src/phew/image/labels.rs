@@ -4,7 +4,7 @@
 //! no rank holds the whole image.
 
 use super::array::{axes_of, coordinates, sides_of_cells};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use inselberg_comm::agree::{AgreeError, agree};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_io::catalogue::{Attribute, Table, WriteError};
@@ -23,6 +23,19 @@ pub enum LabelsOf {
     Clumps,
     /// Haloes.
     Haloes,
+}
+
+impl std::str::FromStr for LabelsOf {
+    type Err = Error;
+
+    /// From the name of the table: `clumps` or `haloes`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let known = [Self::Clumps, Self::Haloes].into_iter().find(|of| of.table() == text);
+        known.ok_or_else(|| {
+            let message = format!("labels of {text:?}; expected clumps or haloes");
+            Error::new(ErrorKind::InvalidArgument, message)
+        })
+    }
 }
 
 impl LabelsOf {
