@@ -20,7 +20,8 @@ module inselberg
   integer(c_int32_t), parameter, public :: inselberg_done = 0, inselberg_invalid_argument = 1, inselberg_invalid_cells = 2, &
     inselberg_invalid_value = 3, inselberg_read = 4, inselberg_write_failed = 5, inselberg_out_of_memory = 6, &
     inselberg_cancelled = 7, inselberg_timed_out = 8, inselberg_communication = 9, inselberg_internal = 10
-  integer(c_int32_t), parameter, public :: inselberg_clump_labels = 1, inselberg_halo_labels = 2, inselberg_group_labels = 3
+  integer(c_int32_t), parameter, public :: inselberg_clump_labels = 1, inselberg_halo_labels = 2, inselberg_group_labels = 3, &
+    inselberg_peak_labels = 4
   integer(c_int32_t), parameter :: abi_version = 2
   integer(c_int32_t), parameter :: type_f32 = 1, type_f64 = 2, type_i32 = 5, type_i64 = 6, type_u64 = 10
   integer, parameter :: name_length = 31
@@ -91,7 +92,7 @@ module inselberg
   public :: inselberg_open, inselberg_open_serial, inselberg_free, inselberg_message, inselberg_set, inselberg_set_box
   public :: inselberg_values, inselberg_into, inselberg_set_octs, inselberg_set_leaves, inselberg_phew, inselberg_fof
   public :: inselberg_set_particles, inselberg_find
-  public :: inselberg_recut, inselberg_labels, inselberg_rows, inselberg_get, inselberg_write
+  public :: inselberg_recut, inselberg_labels, inselberg_rows, inselberg_pick_rows, inselberg_get, inselberg_write
   public :: inselberg_write_labels
   public :: inselberg_tree_add_found
   public :: inselberg_tree_begin, inselberg_tree_add, inselberg_tree_outputs, inselberg_tree_write, inselberg_tree_free
@@ -148,6 +149,7 @@ module inselberg
   end interface
 
   !> inselberg_labels(engine, which, outputs, code), or with an array instead of outputs [, index] [, item_dimension].
+  !> Collective for inselberg_peak_labels.
   interface inselberg_labels
     module procedure labels_outputs, labels_i32_1, labels_i64_1, labels_i32_2, labels_i64_2
   end interface
@@ -158,6 +160,12 @@ module inselberg
   !> object counts from 0 here as well.
   interface inselberg_tree_add
     module procedure tree_add_columns, tree_add_i32, tree_add_i64
+  end interface
+
+  !> inselberg_pick_rows(engine, table, id, code): from now until something else is found, inselberg_rows and inselberg_get show, on
+  !> this rank, the rows with these 32-bit or 64-bit identifiers, in this order. Each rank picks what it needs. Collective.
+  interface inselberg_pick_rows
+    module procedure pick_rows_i32, pick_rows_i64
   end interface
 
   !> inselberg_get(engine, table, column, values, code): the values of this rank. `values` is a pointer to reals (:), vectors
@@ -279,6 +287,13 @@ module inselberg
       character(kind=c_char), intent(in) :: table(*)
       integer(c_int64_t), value :: i
       type(c_view), intent(out) :: view
+    end function
+    integer(c_int32_t) function c_pick_rows(handle, table, columns, n) bind(C, name="inselberg_pick_rows")
+      import
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: table(*)
+      type(c_column), intent(in) :: columns(*)
+      integer(c_int64_t), value :: n
     end function
     integer(c_int32_t) function c_write(handle, path) bind(C, name="inselberg_write")
       import
@@ -1090,6 +1105,33 @@ contains
     integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
     integer, optional, intent(in) :: item_dimension
     call labels_outputs(engine, which, [as_output(column_of('labels', labels, index, item_dimension))], code)
+  end subroutine
+
+  subroutine pick_rows(engine, table, id, code)
+    type(inselberg_engine), intent(in) :: engine
+    character(*), intent(in) :: table
+    type(inselberg_column), intent(in) :: id
+    integer(c_int32_t), intent(out) :: code
+    character(kind=c_char), target :: names(name_length + 1, 1)
+    type(c_column) :: c(1)
+    call to_c([id], names, c)
+    code = c_pick_rows(engine%handle, trim(table)//c_null_char, c, 1_c_int64_t)
+  end subroutine
+
+  subroutine pick_rows_i32(engine, table, id, code)
+    type(inselberg_engine), intent(in) :: engine
+    character(*), intent(in) :: table
+    integer(c_int32_t), target, intent(in) :: id(:)
+    integer(c_int32_t), intent(out) :: code
+    call pick_rows(engine, table, column_of('id', id), code)
+  end subroutine
+
+  subroutine pick_rows_i64(engine, table, id, code)
+    type(inselberg_engine), intent(in) :: engine
+    character(*), intent(in) :: table
+    integer(c_int64_t), target, intent(in) :: id(:)
+    integer(c_int32_t), intent(out) :: code
+    call pick_rows(engine, table, column_of('id', id), code)
   end subroutine
 
   !> Rows of a table of the last result, on this rank and on all. 0 where there is no such table.

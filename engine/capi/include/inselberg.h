@@ -107,6 +107,9 @@
 // The group of each particle.
 #define INSELBERG_GROUP_LABELS 3
 
+// The clump whose peak each cell is. Each clump has one such cell, on one rank. Collective.
+#define INSELBERG_PEAK_LABELS 4
+
 // A handle: threads, ranks, options, the mesh of the last cells and the last result. One per rank.
 typedef struct inselberg inselberg;
 
@@ -367,7 +370,8 @@ int32_t inselberg_find(const inselberg *handle, const char *what);
 int32_t inselberg_recut(const inselberg *handle);
 
 // The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo
-// or group. which is INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other.
+// or group. which is INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other. Collective
+// for INSELBERG_PEAK_LABELS.
 int32_t inselberg_labels(const inselberg *handle, int32_t which, const inselberg_output *outputs, int64_t n);
 
 // Table i of the last result, from 0; its name is NULL where there is none. Rows continue from rank to
@@ -377,6 +381,17 @@ int32_t inselberg_table(const inselberg *handle, int64_t i, inselberg_table_view
 // Column i of the table of this name, from 0; its name is NULL where there is none. The view holds until
 // the next call that finds something, and until the handle is freed.
 int32_t inselberg_table_column(const inselberg *handle, const char *table, int64_t i, inselberg_view *view);
+
+// Collective: from now until something else is found, the table shows other rows on this rank: those with
+// the identifiers in the column id, in this order. Each rank picks what it needs, or nothing; several may
+// pick the same rows. An identifier that the table does not list is left out. inselberg_write is not
+// concerned. Columns:
+//
+//   id   integers; needed
+int32_t inselberg_pick_rows(const inselberg *handle,
+                            const char *table,
+                            const inselberg_column *columns,
+                            int64_t n);
 
 // Collective: writes the catalogue of the last result to a file, whole or not at all. Its ending chooses the
 // format: .csv, or .hdf5 where the library is built with HDF5. All ranks name the same file.

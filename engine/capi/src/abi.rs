@@ -5,7 +5,7 @@
 
 use crate::box_of::BoxOf;
 use crate::given::{GivenColumn, GivenColumns, OutputColumn, text};
-use crate::handle::{HandleState, LEAVES, OCTS, ProgressFn, WarningFn};
+use crate::handle::{HandleState, INSELBERG_PEAK_LABELS, LEAVES, OCTS, ProgressFn, WarningFn};
 use crate::message::{code, from_panic, refused, with_last};
 use crate::turns::{OneAtATime, Whose, locked, together};
 use crate::views::{ColumnView, TableView};
@@ -472,7 +472,8 @@ pub unsafe extern "C" fn inselberg_recut(handle: *const EngineHandle) -> i32 {
 }
 
 /// The labels of the last result, in the order of the cells or particles of this rank. 0: in no clump, halo
-/// or group. `which` is INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other.
+/// or group. `which` is INSELBERG_CLUMP_LABELS, ... Several outputs are filled one after the other. Collective
+/// for INSELBERG_PEAK_LABELS.
 ///
 /// # Safety
 /// `handle` is a handle; there are `n` outputs at `outputs`, whose items are in memory that nobody else uses.
@@ -483,8 +484,24 @@ pub unsafe extern "C" fn inselberg_labels(
     outputs: *const OutputColumn,
     n: i64,
 ) -> i32 {
+    if which == INSELBERG_PEAK_LABELS {
+        // SAFETY: as the caller says.
+        return unsafe { enter_together(handle, |state| write_peak_labels(state, outputs, n)) };
+    }
     // SAFETY: as the caller says.
     unsafe { enter(handle, |state| write_labels(state, which, outputs, n)) }
+}
+
+/// # Safety
+/// As [`inselberg_labels`].
+unsafe fn write_peak_labels(
+    state: &mut HandleState,
+    outputs: *const OutputColumn,
+    n: i64,
+) -> Result<(), Error> {
+    let (labels, n_parts) = state.peak_labels()?;
+    // SAFETY: as the caller says.
+    unsafe { put_labels(labels.into_iter(), n_parts, outputs, n) }
 }
 
 /// # Safety
@@ -495,7 +512,19 @@ unsafe fn write_labels(
     outputs: *const OutputColumn,
     n: i64,
 ) -> Result<(), Error> {
-    let (mut labels, n_parts) = state.labels(which)?;
+    let (labels, n_parts) = state.labels(which)?;
+    // SAFETY: as the caller says.
+    unsafe { put_labels(labels, n_parts, outputs, n) }
+}
+
+/// # Safety
+/// As [`inselberg_labels`].
+unsafe fn put_labels(
+    mut labels: impl ExactSizeIterator<Item = u64>,
+    n_parts: usize,
+    outputs: *const OutputColumn,
+    n: i64,
+) -> Result<(), Error> {
     if outputs.is_null() || n < 1 {
         return Err(refused(format!("{n} outputs at {outputs:?}; expected 1 or more")));
     }
@@ -550,6 +579,26 @@ pub unsafe extern "C" fn inselberg_table_column(
             put(view, found)
         })
     }
+}
+
+/// Collective: from now until something else is found, the table shows other rows on this rank: those with
+/// the identifiers in the column `id`, in this order. Each rank picks what it needs, or nothing; several may
+/// pick the same rows. An identifier that the table does not list is left out. inselberg_write is not
+/// concerned. Columns:
+///
+///   id   integers; needed
+///
+/// # Safety
+/// `handle` is a handle, `table` ends with a zero byte; there are `n` columns at `columns`, as [`inselberg_fof`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_pick_rows(
+    handle: *const EngineHandle,
+    table: *const c_char,
+    columns: *const GivenColumn,
+    n: i64,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter_together(handle, |state| state.pick_rows(text(table), GivenColumns::new(columns, n))) }
 }
 
 fn index(i: i64) -> Result<usize, Error> {

@@ -53,6 +53,8 @@ pub const OCTS: &[(&str, ItemShape)] =
 pub const LEAVES: &[(&str, ItemShape)] = &[("level", ItemShape::Values(1)), ("position", ItemShape::Vector)];
 /// Values of cells.
 const FIELDS: [&str; 5] = ["density", "mass_density", "velocity_x", "velocity_y", "velocity_z"];
+/// Rows that a rank picks.
+const IDENTIFIERS: &[(&str, ItemShape)] = &[("id", ItemShape::Values(1))];
 /// Particles of a search for groups.
 const PARTICLES: &[(&str, ItemShape)] = &[
     ("position", ItemShape::Vector),
@@ -341,6 +343,41 @@ impl HandleState {
         }
     }
 
+    /// Collective: the clump whose peak each cell is, and how many cells each item has.
+    ///
+    /// # Errors
+    /// When there are no clumps of cells; those of [`inselberg::Clumps::peak_labels`].
+    pub fn peak_labels(&mut self) -> Result<(Vec<u64>, usize), Error> {
+        let n_parts = self.n_parts();
+        let views = self.found.as_ref();
+        let clumps =
+            self.engine.agree_beside("peak_labels", move || match views.map(|views| &views.found) {
+                Some(Found::Clumps(clumps)) => Ok(clumps),
+                _ => Err(refused("no clumps; expected PHEW first")),
+            })?;
+        let labels = clumps.peak_labels()?;
+        Ok((labels.into_iter().map(|label| label.map_or(0, |id| id.get())).collect(), n_parts))
+    }
+
+    /// Collective: shows, on this rank, the rows of a table with the identifiers in the column `id`.
+    ///
+    /// # Errors
+    /// When there is no result, an identifier is below 0; those of [`inselberg::FoundCatalogue::rows`].
+    pub fn pick_rows(&mut self, table: Result<&str, Error>, given: GivenColumns) -> Result<(), Error> {
+        let views = self.found.as_ref();
+        let (table, ids, views) = self.engine.agree_beside("pick_rows", move || {
+            let fields = Fields::new(&given.read(IDENTIFIERS)?)?;
+            let ids = required("id", fields.values("id"))?;
+            let id = |i| ids.integer(i).and_then(|id| u64::try_from(id).ok());
+            let ids = (0..ids.len()).map(id).collect::<Option<Vec<u64>>>();
+            let ids = ids.ok_or_else(|| refused("an identifier that is no integer from 0; expected such"))?;
+            Ok((table?, ids, found(views)?))
+        })?;
+        let rows = views.found.catalogue().rows(table, &ids)?;
+        self.found.as_mut().expect("there is a result").pick(rows);
+        Ok(())
+    }
+
     /// Collective: ends the use of the communicator.
     ///
     /// # Errors
@@ -378,6 +415,8 @@ pub const INSELBERG_CLUMP_LABELS: i32 = 1;
 pub const INSELBERG_HALO_LABELS: i32 = 2;
 /// The group of each particle.
 pub const INSELBERG_GROUP_LABELS: i32 = 3;
+/// The clump whose peak each cell is. Each clump has one such cell, on one rank. Collective.
+pub const INSELBERG_PEAK_LABELS: i32 = 4;
 
 fn no_box() -> Error {
     refused("no box; expected inselberg_set_box first")

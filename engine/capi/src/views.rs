@@ -2,6 +2,7 @@
 
 use crate::given::{INSELBERG_F32, INSELBERG_F64, INSELBERG_I64, INSELBERG_U8, INSELBERG_U32, INSELBERG_U64};
 use inselberg::{Clumps, FofGroups, FoundCatalogue, Table, TableColumn, Values, Voids};
+use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::null;
 
@@ -85,6 +86,8 @@ impl Found {
 pub struct Views {
     pub found: Found,
     names: Vec<TableNames>,
+    /// Tables that show the rows that this rank picked, in place of its own range.
+    picked: HashMap<String, Table>,
 }
 
 struct TableNames {
@@ -102,13 +105,24 @@ impl Views {
             columns: table.columns.iter().map(of_column).collect(),
         };
         let names = found.tables().into_iter().map(of_table).collect();
-        Self { found, names }
+        Self { found, names, picked: HashMap::new() }
+    }
+
+    /// Shows other rows of a table.
+    pub fn pick(&mut self, rows: Table) {
+        self.picked.insert(rows.name.clone(), rows);
+    }
+
+    /// The tables as they are shown, with the number of rows on all ranks.
+    fn tables(&self) -> Vec<(&Table, u64)> {
+        let tables = self.found.tables().into_iter();
+        tables.map(|(table, total)| (self.picked.get(&table.name).unwrap_or(table), total)).collect()
     }
 
     /// Table `i`.
     pub fn table(&self, i: usize) -> TableView {
         let none = TableView { name: null(), rows: 0, total_rows: 0, columns: 0 };
-        let Some((table, total)) = self.found.tables().get(i).copied() else { return none };
+        let Some((table, total)) = self.tables().get(i).copied() else { return none };
         TableView {
             name: self.names[i].table.as_ptr(),
             rows: table.n_rows() as i64,
@@ -119,7 +133,7 @@ impl Views {
 
     /// Column `i` of a table.
     pub fn column(&self, table: &str, i: usize) -> ColumnView {
-        let tables = self.found.tables();
+        let tables = self.tables();
         let at = tables.iter().position(|(other, _)| other.name == table);
         let found = at.and_then(|at| Some((tables[at].0.columns.get(i)?, &self.names[at].columns[i])));
         found.map_or(NO_COLUMN, |(column, [name, description])| {

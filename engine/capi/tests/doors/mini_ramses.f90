@@ -332,7 +332,7 @@ program mini_ramses
 #endif
   type(inselberg_engine) :: engine
   type(inselberg_box) :: box
-  integer :: step, code, n_came, ierr
+  integer :: step, code, n_came, ierr, i
   integer, target :: labels(ngridmax, 8)
   integer, allocatable, target :: list(:), level(:), position(:, :), split(:)
   real(c_double), pointer :: rho(:, :)
@@ -399,6 +399,40 @@ contains
     call check('PHEW')
     call inselberg_labels(engine, inselberg_clump_labels, [inselberg_into(labels, list, item_dimension=1)], code)
     call check('labels')
+    call check_peaks()
+  end subroutine
+
+  !> Collective: each clump has its peak in one cell of one rank, and this rank can have the clump's row.
+  subroutine check_peaks()
+    integer, target :: peaks(8, size(list))
+    integer, allocatable :: ids(:), all_ids(:)
+    integer(c_int64_t), pointer :: found(:)
+    real(c_double), pointer :: densest(:)
+    integer(c_int64_t) :: here, total
+    call inselberg_labels(engine, inselberg_peak_labels, peaks, code)
+    call check('peak labels')
+    ids = pack(peaks, peaks > 0)
+    call inselberg_pick_rows(engine, 'clumps', ids, code)
+    call check('rows')
+    call inselberg_rows(engine, 'clumps', here, total, code)
+    if (here /= size(ids) .or. total /= sum(sum_of_ranks([size(ids)]))) error stop 'a clump has not one peak'
+    call inselberg_get(engine, 'clumps', 'id', found, code)
+    if (any(found /= ids)) error stop 'rows of other clumps'
+    call inselberg_get(engine, 'clumps', 'density_peak', densest, code)
+    if (any(abs(densest - pack(transpose(rho(list, :)), peaks > 0)) > 0)) error stop 'a peak with another density'
+    ! All rows, backwards, and one that is not there.
+    allocate (all_ids(total + 1))
+    all_ids = [(int(total) + 1 - i, i=0, int(total))]
+    call inselberg_pick_rows(engine, 'haloes', all_ids(:0), code)
+    call inselberg_pick_rows(engine, 'clumps', int(all_ids, c_int64_t), code)
+    call check('all rows')
+    call inselberg_get(engine, 'clumps', 'id', found, code)
+    if (size(found) /= total) error stop 'not all rows'
+    if (any(found /= all_ids(2:))) error stop 'rows in another order'
+    call inselberg_rows(engine, 'haloes', here, total, code)
+    if (here /= 0 .or. total == 0) error stop 'rows that nobody wants'
+    call inselberg_pick_rows(engine, 'nothing', ids, code)
+    if (code /= inselberg_invalid_argument) error stop 'a table that is not there'
   end subroutine
 
   !> The octs of this rank in the linked lists of all levels. Boundary octs are in the lists of their owners.

@@ -150,6 +150,26 @@ impl Clumps {
         labels.halo.get().map_or_else(|| self.shared().on_threads(|| labels.halo()), Vec::as_slice)
     }
 
+    /// Collective: the clump whose peak each cell of this rank is, in the order of the cells; `None` for all
+    /// other cells. Each clump that a cell of [`Self::labels`] names has one such cell, on one rank.
+    ///
+    /// # Errors
+    /// When nobody gave the cells, as for an output on disk; when a rank fails.
+    pub fn peak_labels(&self) -> Result<Vec<Option<ClumpId>>, Error> {
+        let without = || {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                "peaks of cells that nobody gave; expected cells in memory",
+            )
+        };
+        self.shared().call(&Call::new("peak_labels"), |session| {
+            let patches = self.patches.as_ref().ok_or_else(without)?;
+            let of_peaks = self.structures.clump_of_its_peak(session.comm)?;
+            let labels = patches.at_peaks(&of_peaks, session.comm)?;
+            Ok(labels.into_iter().map(ClumpId::new).collect())
+        })
+    }
+
     /// The part of the box that the leaves of all ranks cover: 1 where none was left out.
     ///
     /// Where it is less, there are gaps. They change nothing as long as all missing leaves are at or below

@@ -96,6 +96,15 @@ impl FoundCatalogue {
         self.shared.gather(&self.part, rank)
     }
 
+    /// Collective: the rows with these identifiers of a table, on the rank that asks for them, in this order.
+    /// Each rank asks for other rows, or for none; an identifier that the table does not list is left out.
+    ///
+    /// # Errors
+    /// When there is no such table, it has no identifiers, ranks name other tables, or a rank fails.
+    pub fn rows(&self, table: &str, ids: &[u64]) -> Result<Table, Error> {
+        self.shared.rows(&self.part, table, ids)
+    }
+
     /// Collective: attributes and those tables of these names that there are, on rank 0.
     #[doc(hidden)]
     pub fn gather_tables(&self, names: &[&str]) -> Result<Option<Catalogue>, Error> {

@@ -16,7 +16,7 @@ use crate::phew::test_fields::TestFields;
 use crate::stage::Stage;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::geom::Domain;
-use inselberg_kernels::ids::PeakSlot;
+use inselberg_kernels::ids::{CellIdx, PeakSlot};
 use inselberg_kernels::mesh::{Brick, Mesh, local};
 use inselberg_kernels::phew::test_cells::TestCells;
 use rayon::prelude::*;
@@ -149,6 +149,8 @@ pub(crate) struct CellPatches {
     routes: Arc<CellRoutes>,
     n_given: usize,
     of_cell: Vec<PeakSlot>,
+    /// The cell of the mesh of each own peak.
+    of_peak: Vec<CellIdx>,
     /// The peaks of these patches.
     pub known: PeakComm,
 }
@@ -157,8 +159,11 @@ impl CellPatches {
     /// From the patches of the test cells of a mesh. Local.
     pub fn new(kept: &KeptMesh, n_given: usize, segmentation: Segmentation) -> (Self, Peaks) {
         let Segmentation { test_cells, labels, known, peaks, .. } = segmentation;
-        let of_cell = patch_of_cell(&kept.part.field.mesh, &test_cells, &labels);
-        (Self { routes: Arc::clone(&kept.routes), n_given, of_cell, known }, peaks)
+        let mesh = &kept.part.field.mesh;
+        let of_cell = patch_of_cell(mesh, &test_cells, &labels);
+        let cell = |(&level, &ijk): (&u8, &[u32; 3])| mesh.find(level, ijk).expect("a peak is an own cell");
+        let of_peak = peaks.level.iter().zip(&peaks.ijk).map(cell).collect();
+        (Self { routes: Arc::clone(&kept.routes), n_given, of_cell, of_peak, known }, peaks)
     }
 
     /// Whether all cells are of this rank, so that their labels can be looked up at any time.
@@ -173,6 +178,16 @@ impl CellPatches {
             slot => ids[slot.at()],
         };
         self.routes.to_giver_here(self.n_given, of_cell).expect("a rank alone")
+    }
+
+    /// Collective: a number of each own peak at the given cell that it is; 0 for other cells. One exchange.
+    ///
+    /// # Errors
+    /// When another rank fails.
+    pub fn at_peaks(&self, of_peaks: &[u64], comm: &Comm) -> Result<Vec<u64>, CommError> {
+        let mut of_cells = vec![0; self.of_cell.len()];
+        self.of_peak.iter().zip(of_peaks).for_each(|(cell, number)| of_cells[cell.at()] = *number);
+        self.routes.to_givers(self.n_given, |cell| of_cells[cell], comm)
     }
 
     /// Collective: clump and halo of each given cell; 0 for none. One exchange.

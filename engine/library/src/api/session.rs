@@ -13,7 +13,8 @@ use crate::projection::{DensityMap, KeptForMaps, View, check_views, maps};
 use crate::stage::Stage;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
-    Catalogue, CataloguePart, SoapPlace, bytes_of_first, check_soap, stage_part, stage_soap, write_part,
+    Catalogue, CataloguePart, SoapPlace, Table, bytes_of_first, check_soap, stage_part, stage_soap,
+    write_part,
 };
 use inselberg_io::particles::ParticleInput;
 use inselberg_io::staging::Staged;
@@ -241,6 +242,22 @@ impl Shared {
                 return Err(Error::new(ErrorKind::InvalidArgument, message));
             }
             Ok(part.clone().gather_on(Rank(rank), comm)?)
+        })
+    }
+
+    /// Collective: the rows of a table with the identifiers that this rank wants.
+    pub fn rows(self: &Arc<Self>, part: &CataloguePart, name: &str, ids: &[u64]) -> Result<Table, Error> {
+        self.call(&Call::new("rows").same("table", &name), |Session { comm, .. }| {
+            let refused = |message: String| Error::new(ErrorKind::InvalidArgument, message);
+            let table = part.table(name).ok_or_else(|| {
+                let names: Vec<&str> = part.tables.iter().map(|part| part.table.name.as_str()).collect();
+                refused(format!("a table {name:?}; expected {}", names.join(", ")))
+            })?;
+            let own = table.table.integers("id").or_else(|| table.table.integers("GroupIDs"));
+            let own =
+                own.ok_or_else(|| refused(format!("{name} has no identifiers; expected a table that does")))?;
+            let own: Vec<u64> = own.into_iter().map(i64::cast_unsigned).collect();
+            Ok(table.rows_of(&own, ids, comm)?)
         })
     }
 

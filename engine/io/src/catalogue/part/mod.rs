@@ -5,6 +5,7 @@
 
 mod agree;
 mod file;
+mod lookup;
 mod rows;
 mod stream;
 

@@ -150,18 +150,18 @@ fn batches(columns: &[TableColumn], rows_each: u64) -> Vec<Range<usize>> {
 }
 
 /// Bytes of a row of these columns.
-fn row_width(columns: &[TableColumn]) -> usize {
+pub(super) fn row_width(columns: &[TableColumn]) -> usize {
     columns.iter().map(|column| width(&column.values)).sum()
 }
 
 /// Bytes of a row of one column.
-fn width(values: &Values) -> usize {
+pub(super) fn width(values: &Values) -> usize {
     let (_, size, per_row) = bytes_of(values);
     size * per_row
 }
 
 /// The bytes of the rows at `places`, column by column.
-fn packed(columns: &[TableColumn], places: &[Range<usize>]) -> Vec<u8> {
+pub(super) fn packed(columns: &[TableColumn], places: &[Range<usize>]) -> Vec<u8> {
     let n: usize = places.iter().map(Range::len).sum();
     let mut message = Vec::with_capacity(n * row_width(columns));
     for column in columns {
@@ -200,7 +200,7 @@ fn unpack(
 }
 
 /// `n` rows of the same type.
-fn zeros(values: &Values, n: usize) -> Values {
+pub(super) fn zeros(values: &Values, n: usize) -> Values {
     match values {
         Values::U8(_) => Values::U8(vec![0; n]),
         Values::U64(_) => Values::U64(vec![0; n]),
@@ -212,7 +212,7 @@ fn zeros(values: &Values, n: usize) -> Values {
     }
 }
 
-fn bytes_of_mut(values: &mut Values) -> &mut [u8] {
+pub(super) fn bytes_of_mut(values: &mut Values) -> &mut [u8] {
     match values {
         Values::U8(v) => v,
         Values::U64(v) => cast_slice_mut(v),

@@ -9,6 +9,7 @@
 
 mod bumps;
 mod chains;
+mod clump_peaks;
 mod clumps;
 mod cut_tree;
 mod noise;
