@@ -44,5 +44,6 @@ pub mod simd;
 pub mod sky;
 pub mod sum;
 pub mod sync;
+pub mod tracks;
 pub mod trees;
 pub mod union_find;

@@ -45,6 +45,9 @@ pub fn is_complete<J: SnapshotJob>(job: &J, identity: Option<&str>, options: &st
             _ => None,
         })
     };
+    if !job.follows(&attributes) {
+        return false;
+    }
     let [of_input, of_options, of_outputs] = RUN_ATTRIBUTES.map(text);
     let written: Vec<&str> = of_outputs.map_or(Vec::new(), |line| line.split("; ").collect());
     of_input == Some(identity)

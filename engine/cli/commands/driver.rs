@@ -164,6 +164,12 @@ pub trait SnapshotJob: Sync {
         attributes: &[(String, Attribute)],
     ) -> (Vec<Count>, &'static [(&'static str, &'static str)]);
 
+    /// Whether a catalogue with these attributes follows from the catalogue that the job goes on from, if it
+    /// goes on from one.
+    fn follows(&self, _attributes: &[(String, Attribute)]) -> bool {
+        true
+    }
+
     /// Collective over processes: reads the headers of the input.
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError>;
 

@@ -16,6 +16,7 @@ use crate::config::ShownResults;
 use crate::config::{Common, Launch, PhewJob, RecutJob};
 use crate::report::{CatalogueTotals, Count, table_text};
 use inselberg::stage::Stage;
+use inselberg::tracks;
 use inselberg::{Clumps, Engine, Error, is_void_catalogue, recut_voids};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
@@ -67,6 +68,23 @@ impl SnapshotJob for PhewJob {
         attributes: &[(String, Attribute)],
     ) -> (Vec<Count>, &'static [(&'static str, &'static str)]) {
         (CatalogueTotals::from_attributes(attributes).rows().to_vec(), &phew_run::SHOWN)
+    }
+
+    fn follows(&self, attributes: &[(String, Attribute)]) -> bool {
+        if !self.phew.bound.tracks {
+            return true;
+        }
+        let text = |attributes: &[(String, Attribute)], wanted: &str| {
+            attributes.iter().find_map(|(name, value)| match value {
+                Attribute::Text(text) if name == wanted => Some(text.clone()),
+                _ => None,
+            })
+        };
+        let state = match &self.tracks_from {
+            None => Some("none".to_string()),
+            Some(last) => text(&catalogue::attributes_if_whole(last).unwrap_or_default(), tracks::DIGEST),
+        };
+        state.is_some() && state == text(attributes, tracks::DIGEST_BEFORE)
     }
 
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
@@ -124,6 +142,9 @@ impl Search for PhewJob {
     }
 
     fn find(&self, input: &PhewInput, engine: &mut Engine) -> Result<Clumps, Error> {
+        if let Some(last) = &self.tracks_from {
+            engine.read_tracks(last)?;
+        }
         input.segment(self, engine)
     }
 

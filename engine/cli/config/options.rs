@@ -27,11 +27,12 @@ pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
 });
 
 /// Options of a command that a study sets itself or replaces.
-const NOT_STUDIED: [&str; 31] = [
+const NOT_STUDIED: [&str; 32] = [
     "dry-run",
     "log",
     "verbose",
     "force",
+    "tracks-from",
     "output",
     "basename",
     "group-ids",

@@ -29,6 +29,8 @@ pub struct PhewJob {
     pub defaults: InputDefaults,
     /// Defaults for facts that the cells do not state.
     pub grid: FieldDefaults,
+    /// The catalogue whose tracks the search goes on from.
+    pub tracks_from: Option<PathBuf>,
     /// The catalogue.
     pub output: Option<PathBuf>,
     /// The folder of RAMSES-style text files.
@@ -82,6 +84,7 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
         grid: grid(raw)?,
         field,
         phew,
+        tracks_from: raw.path("tracks-from"),
         output,
         ramses_text,
         soap,
@@ -94,7 +97,29 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
         trace: raw.path("trace"),
         task_graph: raw.path("task-graph"),
     };
-    series(raw, job, inputs.into_iter().map(|input| vec![input]).collect())
+    check_tracks(raw, &job)?;
+    let series = series(raw, job, inputs.into_iter().map(|input| vec![input]).collect())?;
+    Ok(following(series))
+}
+
+/// With tracks, each snapshot goes on from the catalogue of the one before it.
+fn following(mut series: Series<PhewJob>) -> Series<PhewJob> {
+    let catalogues: Vec<Option<PathBuf>> = series.jobs.iter().map(|job| job.output.clone()).collect();
+    for (job, last) in series.jobs.iter_mut().skip(1).zip(catalogues) {
+        job.tracks_from = last.filter(|_| job.phew.bound.tracks);
+    }
+    series
+}
+
+/// Checks that tracks can go from catalogue to catalogue.
+fn check_tracks(raw: &CheckedValues<'_>, job: &PhewJob) -> Result<(), ConfigError> {
+    match &job.tracks_from {
+        Some(path) if !job.phew.bound.tracks => {
+            Err(raw.unfit("tracks-from", &path.display().to_string(), "--tracks as well"))
+        }
+        _ if job.phew.bound.tracks && job.output.is_none() => Err(raw.missing("output")),
+        _ => Ok(()),
+    }
 }
 
 impl SnapshotPaths for PhewJob {
@@ -164,8 +189,15 @@ fn check_bound(raw: &CheckedValues<'_>, phew: &PhewParams) -> Result<(), ConfigE
 
 /// Checks that no option on the command line needs unbinding.
 fn check_without_unbinding(raw: &CheckedValues<'_>, gas: bool) -> Result<(), ConfigError> {
-    const OF_UNBINDING: [&str; 6] =
-        ["with-members", "potential-from", "no-thermal-energy", "softening", "duplicate-ids", "soap"];
+    const OF_UNBINDING: [&str; 7] = [
+        "with-members",
+        "tracks",
+        "potential-from",
+        "no-thermal-energy",
+        "softening",
+        "duplicate-ids",
+        "soap",
+    ];
     if let Some(name) = OF_UNBINDING.into_iter().find(|name| raw.is_flag(name)) {
         return Err(raw.unfit(name, &raw.shown(name), "--unbind as well"));
     }

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 const NUMBER: &str = "{number}";
 
 /// Options that never change a catalogue. All others are part of [`Series::options`].
-const OF_THE_RUN: [&str; 22] = [
+const OF_THE_RUN: [&str; 23] = [
     "dry-run",
     "log",
     "verbose",
+    "tracks-from",
     "output",
     "basename",
     "group-ids",

@@ -193,6 +193,16 @@ pub enum RunError {
         "the input does not state its units, which the energies of particles need; expected an input with units"
     )]
     NoUnits,
+    /// Tracks go on from an output that is later than this one.
+    #[error(
+        "the output has the time {now}, and its tracks begin at {last}; expected outputs in the order of time"
+    )]
+    TracksOfLaterOutput {
+        /// Time of the output of the tracks.
+        last: f64,
+        /// Time of this output.
+        now: f64,
+    },
     /// Energies need velocities.
     #[error("{kind} particles have no velocities, which their energies need; expected velocities")]
     NoVelocities {

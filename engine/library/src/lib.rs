@@ -141,6 +141,8 @@ pub mod stage;
 mod tables;
 mod thread_loops;
 #[doc(hidden)]
+pub mod tracks;
+#[doc(hidden)]
 pub mod trees;
 #[doc(hidden)]
 pub mod voids;

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 /// All stages, and what is done in each. A step has this name in every command: in progress, summaries,
 /// traces, messages of the watchdog and scaling studies.
-pub const STAGES: [(&str, &str); 40] = [
+pub const STAGES: [(&str, &str); 41] = [
     ("headers", "the headers of several catalogues are read"),
     ("reading", "cells or particles are read and checked"),
     ("particles", "particles are read once more, to count those of a region"),
@@ -36,6 +36,7 @@ pub const STAGES: [(&str, &str); 40] = [
     ("members", "members of objects are read, and brought to where they are needed"),
     ("gas cells", "gas cells of haloes are read"),
     ("borders", "which clumps touch"),
+    ("tracks", "objects of the last output are placed, and those of this one are remembered"),
     ("haloes to ranks", "haloes are divided among ranks"),
     ("unbinding", "which members gravity holds"),
     ("spheres", "spheres of given mean density"),

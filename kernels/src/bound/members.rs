@@ -37,7 +37,13 @@ pub struct MemberColumns {
     /// Identifier within the halo. It decides between equal members, so no two members may share one. It need
     /// not be the identity of a particle, which another type may have as well.
     pub id: Vec<u64>,
+    /// Place among the former members of its track, the most bound first; [`NO_RANK`] for members without a
+    /// track. Empty if no clump is a ghost.
+    pub former_rank: Vec<u32>,
 }
+
+/// In [`MemberColumns::former_rank`]: a member without a track.
+pub const NO_RANK: u32 = u32::MAX;
 
 /// Why columns are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +145,7 @@ impl HaloMembers {
             particle_type: permuted(&columns.particle_type, &entry, slices),
             internal_energy: permuted(&columns.internal_energy, &entry, slices),
             id: permuted(&columns.id, &entry, slices),
+            former_rank: permuted(&columns.former_rank, &entry, slices),
         };
         let key = permuted(&key, &entry, slices);
         let blocks = block_starts(key.len(), |i| key[i], 0, block);
@@ -207,6 +214,12 @@ impl HaloMembers {
             false => self.columns.internal_energy[member as usize],
         }
     }
+
+    /// The place of a member among the former members of its track, or [`NO_RANK`].
+    #[inline]
+    pub(super) fn former_rank(&self, member: u32) -> u32 {
+        self.columns.former_rank.get(member as usize).copied().unwrap_or(NO_RANK)
+    }
 }
 
 impl MemberColumns {
@@ -221,16 +234,15 @@ impl MemberColumns {
 
 fn check(columns: &MemberColumns) -> Result<(), MemberError> {
     let expected = columns.position.len();
+    let or_none = |n: usize| if n == 0 { expected } else { n };
     let lengths = [
         ("velocity", columns.velocity.len()),
         ("mass", columns.mass.len()),
         ("softening", columns.softening.len()),
         ("particle_type", columns.particle_type.len()),
         ("id", columns.id.len()),
-        (
-            "internal_energy",
-            if columns.internal_energy.is_empty() { expected } else { columns.internal_energy.len() },
-        ),
+        ("internal_energy", or_none(columns.internal_energy.len())),
+        ("former_rank", or_none(columns.former_rank.len())),
     ];
     if let Some(&(column, found)) = lengths.iter().find(|(_, found)| *found != expected) {
         return Err(MemberError::Length { column, found, expected });
@@ -318,6 +330,7 @@ mod tests {
             particle_type: vec![1; 2],
             internal_energy: vec![],
             id: vec![7, 9],
+            former_rank: vec![],
         }
     }
 

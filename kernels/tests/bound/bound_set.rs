@@ -4,7 +4,7 @@
 use super::samples::{Random, clump_in_host, columns, hernquist, members, plummer};
 use super::unbinding::{GRAVITY, bound_entries, joined};
 use inselberg_kernels::bound::slices::Whole;
-use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, heaviest, turned, unbind_hierarchy};
+use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, Ghosts, heaviest, turned, unbind_hierarchy};
 use inselberg_kernels::bound::unbind::{
     Candidates, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind,
 };
@@ -12,7 +12,7 @@ use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns};
 
 fn unbound_from(members: &HaloMembers, peak: [f64; 3], is_within: bool, gravity: &Gravity) -> Unbinding {
     let all = members.all();
-    let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within };
+    let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within, is_ghost: false };
     unbind(members, &candidates, gravity, &UnbindRules::default(), &mut UnbindScratch::default())
 }
 
@@ -178,7 +178,13 @@ fn the_heaviest_clump_gets_what_no_clump_holds() {
     let radius = |i: usize| columns.position[i].iter().map(|x| x * x).sum::<f64>().sqrt();
     let clump_of: Vec<u32> = (0..members.len()).map(|i| u32::from(radius(i) > 0.2)).collect();
     let tree_of = |parent: &[Option<u32>; 2]| {
-        let tree = ClumpTree { clump_of: &clump_of, parent, centre: &[[0.0; 3]; 2], whole: None };
+        let tree = ClumpTree {
+            clump_of: &clump_of,
+            parent,
+            centre: &[[0.0; 3]; 2],
+            whole: None,
+            ghosts: Ghosts::default(),
+        };
         let mut scratch = UnbindScratch::default();
         let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
         let mut found = unbind_hierarchy(&members, &tree, &call, &mut scratch).expect("a tree");

@@ -4,7 +4,7 @@ use super::samples::{Random, members, plummer};
 use super::unbinding::{GRAVITY, bound_entries};
 use inselberg_kernels::bound::slices::Whole;
 use inselberg_kernels::bound::unbind::UnbindCall;
-use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError};
+use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError, Ghosts};
 use inselberg_kernels::bound::unbind::ramses::{RamsesUnbindRules, unbind_ramses};
 use inselberg_kernels::bound::{HaloMembers, MemberColumns};
 
@@ -32,8 +32,13 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
         .for_each(|i| columns.velocity[i] = [if i % 20 == 0 { 40.0 } else { -40.0 }, 0.0, 0.0]);
     let members = members(columns);
     let clump_of: Vec<u32> = members.entries().iter().map(|entry| u32::from(*entry < 2000)).collect();
-    let tree =
-        ClumpTree { clump_of: &clump_of, parent: &[None, Some(0)], centre: &[[0.0; 3]; 2], whole: None };
+    let tree = ClumpTree {
+        clump_of: &clump_of,
+        parent: &[None, Some(0)],
+        centre: &[[0.0; 3]; 2],
+        whole: None,
+        ghosts: Ghosts::default(),
+    };
     let result = unbound(&members, &tree, &[None; 2], &OPEN).expect("a tree");
     assert!(result.unbound.is_empty());
     let [main, lower] = &result.clumps[..] else { panic!("two clumps") };
@@ -90,6 +95,7 @@ fn clumps_without_bound_particles_are_silent() {
         parent: &[None, Some(0), Some(1)],
         centre: &[[0.0; 3]; 3],
         whole: None,
+        ghosts: Ghosts::default(),
     };
     let found = unbound(&members, &tree, &[None; 3], &OPEN).expect("a tree");
     let n_bound: Vec<usize> = found.clumps.iter().map(|clump| clump.bound.len()).collect();
@@ -112,6 +118,7 @@ fn silent_particles_count_where_no_others_are() {
         parent: &[None, Some(0), Some(1)],
         centre: &[[0.0; 3]; 3],
         whole: None,
+        ghosts: Ghosts::default(),
     };
     let border = [None, None, Some(0.0)];
     let found = unbound(&members, &tree, &border, &OPEN).expect("a tree");
@@ -140,6 +147,7 @@ fn ramses_measures_over_periodic_images() {
             parent: &[None, Some(0), Some(1)],
             centre: &[[0.0; 3]; 3],
             whole: None,
+            ghosts: Ghosts::default(),
         };
         let rules = RamsesUnbindRules { period, ..OPEN };
         let border = [None, Some(1.5), Some(1.0)];

@@ -48,6 +48,7 @@ pub fn columns(n: usize, mut each: impl FnMut(usize) -> ([f64; 3], [f64; 3])) ->
         particle_type: vec![1; n],
         internal_energy: vec![],
         id: (0..n as u64).map(|i| i * 0x9e37_79b9 % 0xffff_fffb).collect(),
+        former_rank: vec![],
     }
 }
 

@@ -41,6 +41,11 @@ fn sliced(columns: &MemberColumns, block: u64, slices: &ThreadSlice) -> HaloMemb
         particle_type: at(&columns.particle_type, places),
         internal_energy: at(&columns.internal_energy, places),
         id: at(&columns.id, places),
+        former_rank: columns
+            .former_rank
+            .is_empty()
+            .then(Vec::new)
+            .unwrap_or_else(|| at(&columns.former_rank, places)),
     };
     let blocks = block_starts(places.len(), |i| key(&places[i]), sorted.first, block);
     HaloMembers::of_slice(own, bounds, blocks)
@@ -75,7 +80,8 @@ const ALONE: Roles =
 /// The unbinding of a clump among the members of a slice.
 fn unbound<S: Slices>(members: &HaloMembers, roles: &Roles, call: &UnbindCall<S>) -> Unbinding {
     let (all, peak, mut scratch) = (members.all(), [0.1; 3], UnbindScratch::default());
-    let of_halo = Candidates { list: &all, handed: &[], whole: None, peak, is_within: false };
+    let of_halo =
+        Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_ghost: false };
     let mut found = |candidates: &Candidates| match unbind_slices(members, candidates, call, &mut scratch) {
         Ok(found) => found,
         Err(_) => panic!("the slices of tests do not fail"),
@@ -85,7 +91,14 @@ fn unbound<S: Slices>(members: &HaloMembers, roles: &Roles, call: &UnbindCall<S>
     let here: Vec<u32> = all.iter().copied().filter(|member| !(roles.is_elsewhere)(at(member))).collect();
     let (handed, list): (Vec<u32>, Vec<u32>) = here.iter().partition(|member| (roles.is_handed)(at(member)));
     let is_within = roles.is_within;
-    let found = found(&Candidates { list: &list, handed: &handed, whole: halo.as_ref(), peak, is_within });
+    let found = found(&Candidates {
+        list: &list,
+        handed: &handed,
+        whole: halo.as_ref(),
+        peak,
+        is_within,
+        is_ghost: false,
+    });
     assert_eq!(found.bound.len() + found.unbound.len(), here.len());
     found
 }

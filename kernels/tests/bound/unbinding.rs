@@ -5,7 +5,7 @@ use super::samples::{Random, clump_in_host, columns, hernquist, members, plummer
 use inselberg_kernels::bound::potential::direct::direct;
 use inselberg_kernels::bound::potential::points::Points;
 use inselberg_kernels::bound::slices::Whole;
-use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, NO_CLUMP, unbind_hierarchy};
+use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, Ghosts, NO_CLUMP, unbind_hierarchy};
 use inselberg_kernels::bound::unbind::{
     Candidates, PotentialMethod, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind,
 };
@@ -16,7 +16,14 @@ pub const GRAVITY: Gravity = Gravity { g: 1.0, hubble_flow: 0.0 };
 
 fn unbound_of(members: &HaloMembers, gravity: &Gravity, rules: &UnbindRules) -> Unbinding {
     let all = members.all();
-    let candidates = Candidates { list: &all, handed: &[], whole: None, peak: [0.0; 3], is_within: false };
+    let candidates = Candidates {
+        list: &all,
+        handed: &[],
+        whole: None,
+        peak: [0.0; 3],
+        is_within: false,
+        is_ghost: false,
+    };
     unbind(members, &candidates, gravity, rules, &mut UnbindScratch::default())
 }
 
@@ -330,7 +337,13 @@ fn losers_join_the_parent() {
     let clump_of: Vec<u32> = members.entries().iter().map(|entry| clump_of[*entry as usize]).collect();
     let centre = [[0.0; 3], [2.0, 0.0, 0.0], [2.15, 0.0, 0.0]];
     let parent = [None, Some(0), Some(1)];
-    let tree = ClumpTree { clump_of: &clump_of, parent: &parent, centre: &centre, whole: None };
+    let tree = ClumpTree {
+        clump_of: &clump_of,
+        parent: &parent,
+        centre: &centre,
+        whole: None,
+        ghosts: Ghosts::default(),
+    };
     let mut scratch = UnbindScratch::default();
     let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
     let result = unbind_hierarchy(&members, &tree, &call, &mut scratch).expect("a tree");
@@ -360,15 +373,20 @@ fn wrong_trees_are_refused() {
     let members = members(plummer(3, 10.0, &mut Random::new(20)));
     let centre = [[0.0; 3]; 2];
     let refused = |clump_of: &[u32], parent: &[Option<u32>]| {
-        let tree = ClumpTree { clump_of, parent, centre: &centre, whole: None };
+        let tree = ClumpTree { clump_of, parent, centre: &centre, whole: None, ghosts: Ghosts::default() };
         tree.children_first(&members).expect_err("an error").to_string()
     };
     assert!(refused(&[0, 0], &[None, None]).contains("expected 3"));
     assert!(refused(&[0, 2, NO_CLUMP], &[None, None]).contains("entry 1 of column clump_of"));
     assert!(refused(&[0, 0, 0], &[None, Some(2)]).contains("entry 1 of column parent"));
     assert!(refused(&[0, 0, 0], &[Some(1), Some(0)]).contains("own ancestor"));
-    let tree =
-        ClumpTree { clump_of: &[0, 1, NO_CLUMP], parent: &[Some(1), None], centre: &centre, whole: None };
+    let tree = ClumpTree {
+        clump_of: &[0, 1, NO_CLUMP],
+        parent: &[Some(1), None],
+        centre: &centre,
+        whole: None,
+        ghosts: Ghosts::default(),
+    };
     assert_eq!(tree.children_first(&members), Ok(vec![0, 1]));
 }
 

@@ -58,6 +58,7 @@ from_errors! {
         | RunError::MassesBelowZero(_)
         | RunError::RegionOutside { .. }
         | RunError::NoUnits
+        | RunError::TracksOfLaterOutput { .. }
         | RunError::NoVelocities { .. }
         | RunError::NoCosmology
         | RunError::NoGasField { .. }

@@ -18,6 +18,7 @@ use crate::api::phew;
 use crate::api::rank_builder::RankBuilder;
 use crate::api::session::{CallThreads, Part, ProcessOwner, Shared};
 use crate::api::snapshots;
+use crate::api::tracks;
 use crate::api::trees::{self, MergerTree};
 use crate::api::voids::{self, Voids};
 use crate::compare::{CompareParams, Comparison};
@@ -154,7 +155,7 @@ impl Engine {
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
         let call = Call::new("phew_snapshot").same("field", field).params(params);
-        self.shared.call(&call, |session| snapshots::phew(&session, snapshot, field, params))
+        self.shared.call(&call, |mut session| snapshots::phew(&mut session, snapshot, field, params))
     }
 
     /// Collective: PHEW on the mesh that particles on disk make, as the command does it. Densities of
@@ -169,7 +170,8 @@ impl Engine {
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
         let call = Call::new("phew_particles").params(mesh).params(params);
-        self.shared.call(&call, |session| snapshots::phew_particles(&session, particles, mesh, params))
+        self.shared
+            .call(&call, |mut session| snapshots::phew_particles(&mut session, particles, mesh, params))
     }
 
     /// Collective: PHEW on the graph of particles on disk and their nearest neighbours, without a mesh, as
@@ -185,7 +187,29 @@ impl Engine {
         params: &PhewParams,
     ) -> Result<Clumps, Error> {
         let call = Call::new("phew_graph").params(graph).params(params);
-        self.shared.call(&call, |session| snapshots::phew_graph(&session, particles, graph, params))
+        self.shared.call(&call, |mut session| snapshots::phew_graph(&mut session, particles, graph, params))
+    }
+
+    /// Collective: the next search with [`BoundRequest::tracks`](crate::BoundRequest) goes on from the tracks of
+    /// this catalogue. Without this call it goes on from the last search with tracks of this engine, if there
+    /// was one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if it cannot be read or has no sound tracks; when a rank fails.
+    pub fn read_tracks(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        self.shared.call(&Call::new("read_tracks"), |session| tracks::read(session, path))
+    }
+
+    /// Collective: forgets all tracks. The next search with tracks begins new ones.
+    ///
+    /// # Errors
+    /// When a rank makes another call, or fails.
+    pub fn forget_tracks(&mut self) -> Result<(), Error> {
+        self.shared.call(&Call::new("forget_tracks"), |session| {
+            *session.tracks = None;
+            Ok(())
+        })
     }
 
     /// Collective: voids of particles on disk, from the graph of nearest neighbours, as the command finds

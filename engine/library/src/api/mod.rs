@@ -31,6 +31,7 @@ mod session;
 mod slips;
 mod snapshots;
 pub mod stored;
+mod tracks;
 pub mod tree_objects;
 pub mod trees;
 pub mod voids;

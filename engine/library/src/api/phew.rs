@@ -9,6 +9,7 @@ use crate::api::params::PhewParams;
 use crate::api::quantities::converted;
 use crate::api::session::Session;
 use crate::api::slips::DataSpan;
+use crate::api::tracks;
 use crate::error::{Error, ErrorKind, RunError};
 use crate::particle_mesh::ParticleSnapshot;
 use crate::partition::{Division, LocalField};
@@ -34,13 +35,15 @@ pub(crate) fn find(
 ) -> Result<Clumps, Error> {
     params.check_on_cells()?;
     let scale = InputScale::of_cells(&cells.geometry.header(), cells.geometry.units.is_some());
-    let params = &converted(params, &scale)?;
+    let mut params = converted(params, &scale)?;
+    tracks::go_on(&session, &mut params);
+    let params = &params;
     params.check_on_cells()?;
     if params.density.is_none() {
         return Err(RunError::NoDefaultThreshold { why: "for cells in memory".into() }.into());
     }
     let members = members(cells, fields, params, session.comm)?;
-    let Session { shared, comm, executor, meshes } = session;
+    let Session { shared, comm, executor, meshes, tracks } = session;
     check_fields(cells, fields, params)?;
     let search = SearchThresholds::new(params.thresholds());
     let (thresholds, lifted) = (search.searched(), search.lifted_column(&fields.density));
@@ -69,6 +72,7 @@ pub(crate) fn find(
     };
     let found = from_peaks(&mut segmented, &source, &search, (params, true), comm, executor)?;
     let FoundClumps { catalogue, structures, ids } = found;
+    tracks::keep(tracks, params, &catalogue, comm)?;
     let _tables = Stage::within("tables", comm);
     let segmentation = segmented.into_segmentation();
     let balance = segmentation.balance;

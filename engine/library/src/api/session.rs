@@ -11,6 +11,7 @@ use crate::phew::image::{LabelsOf, stage_labels_of_part};
 use crate::progress::Observer;
 use crate::projection::{DensityMap, KeptForMaps, View, check_views, maps};
 use crate::stage::Stage;
+use crate::tracks::TrackState;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
     Catalogue, CataloguePart, SoapPlace, Table, bytes_of_first, check_soap, stage_part, stage_soap,
@@ -103,6 +104,8 @@ struct CallState {
     comm: Option<Comm>,
     plans: Arc<Plans>,
     meshes: MeshCache,
+    /// The tracks after the last search with tracks.
+    tracks: Option<Arc<TrackState>>,
     /// Calls of this rank so far, also those that it refused alone.
     n_calls: u64,
 }
@@ -123,6 +126,8 @@ pub(crate) struct Session<'a> {
     pub comm: &'a Comm,
     pub executor: &'a Executor<'a>,
     pub meshes: &'a mut MeshCache,
+    /// The tracks that a search with tracks goes on from, and leaves to the next one.
+    pub tracks: &'a mut Option<Arc<TrackState>>,
 }
 
 /// Where the calls of a rank stand beside those of the others.
@@ -150,8 +155,13 @@ impl Stand {
 
 impl Shared {
     pub fn new(owner: ProcessOwner, comm: Comm) -> Arc<Self> {
-        let state =
-            CallState { comm: Some(comm), plans: Arc::default(), meshes: MeshCache::default(), n_calls: 0 };
+        let state = CallState {
+            comm: Some(comm),
+            plans: Arc::default(),
+            meshes: MeshCache::default(),
+            tracks: None,
+            n_calls: 0,
+        };
         Arc::new(Self { owner, state: Mutex::new(state) })
     }
 
@@ -192,7 +202,7 @@ impl Shared {
         work: impl FnOnce(Session<'_>) -> Result<T, Error> + Send,
     ) -> Result<T, Error> {
         let mut state = self.state.lock();
-        let CallState { comm: place, plans, meshes, n_calls } = &mut *state;
+        let CallState { comm: place, plans, meshes, tracks, n_calls } = &mut *state;
         let Some(comm) = place else {
             return Err(Error::new(ErrorKind::InvalidArgument, "the engine is closed; expected an open one"));
         };
@@ -201,7 +211,7 @@ impl Shared {
             ProcessOwner::Host { threads, hook } => (threads, hook),
             ProcessOwner::Program { pool, observer } => {
                 let executor = Executor::with_plans(pool.clone(), &**observer, plans);
-                return work(Session { shared: self, comm, executor: &executor, meshes });
+                return work(Session { shared: self, comm, executor: &executor, meshes, tracks });
             }
         };
         let mut stand = Stand { number: *n_calls + 1, is_ended: false };
@@ -212,7 +222,7 @@ impl Shared {
             let executor = Executor::with_plans(ThreadPool::from_current(), &observer, plans);
             guard::call(comm, || {
                 of_call.compare(call, comm)?;
-                work(Session { shared: self, comm, executor: &executor, meshes })
+                work(Session { shared: self, comm, executor: &executor, meshes, tracks })
             })
         });
         let made = made.and_then(|made| made);

@@ -10,6 +10,7 @@ use crate::api::phew::project_if;
 use crate::api::quantities::{MeanOf, converted, of_header, scale_of_cells, scale_of_particles};
 use crate::api::session::Session;
 use crate::api::slips::DataSpan;
+use crate::api::tracks;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
 use crate::phew::PhewRequest;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 
 /// Collective: PHEW on an output.
 pub(crate) fn phew(
-    session: &Session,
+    session: &mut Session,
     snapshot: &OpenSnapshot,
     field: &FieldChoice,
     params: &PhewParams,
@@ -45,6 +46,7 @@ pub(crate) fn phew(
         return Err(ParamError::value("density_threshold", density, expected).into());
     }
     params.image.known = noise;
+    tracks::go_on(session, &mut params);
     let params = &params;
     params.check_on_cells()?;
     if params.density.is_none() {
@@ -57,7 +59,7 @@ pub(crate) fn phew(
 
 /// Collective: PHEW on the mesh that particles make.
 pub(crate) fn phew_particles(
-    session: &Session,
+    session: &mut Session,
     particles: &OpenParticles,
     mesh: &ParticleMeshParams,
     params: &PhewParams,
@@ -66,7 +68,9 @@ pub(crate) fn phew_particles(
     let mesh = mesh.config()?;
     let snapshot = particles.on_ranks_of(session.comm)?.on_mesh(&mesh)?;
     let scale = scale_of_particles(session, particles, &mesh, MeanOf::Matter, params)?;
-    let params = &PhewParams { is_on_mesh: true, ..converted(params, &scale)? };
+    let mut params = PhewParams { is_on_mesh: true, ..converted(params, &scale)? };
+    tracks::go_on(session, &mut params);
+    let params = &params;
     params.check()?;
     let request = PhewRequest { field: FieldChoice::Auto, params: params.clone() };
     let found = run_on_particles(&snapshot, &mesh, &request, session.comm, session.executor)?;
@@ -75,7 +79,7 @@ pub(crate) fn phew_particles(
 
 /// Collective: PHEW on the graph of particles and their neighbours.
 pub(crate) fn phew_graph(
-    session: &Session,
+    session: &mut Session,
     particles: &OpenParticles,
     graph: &ParticleGraphParams,
     params: &PhewParams,
@@ -88,7 +92,9 @@ pub(crate) fn phew_graph(
     let graph = graph.config()?;
     let snapshot = particles.on_ranks_of(session.comm)?.on_mesh(&graph.mesh)?;
     let scale = scale_of_particles(session, particles, &graph.mesh, MeanOf::Matter, params)?;
-    let params = &converted(params, &scale)?;
+    let mut params = converted(params, &scale)?;
+    tracks::go_on(session, &mut params);
+    let params = &params;
     params.check()?;
     let request = PhewRequest { field: FieldChoice::Auto, params: params.clone() };
     let found = run_on_graph(&snapshot, &graph, &request, session.comm, session.executor)?;
@@ -113,7 +119,7 @@ pub(crate) fn fof(
 impl Clumps {
     /// Collective, where a projection is wanted or the density is kept; `header` is that of the output.
     fn of_output(
-        session: &Session,
+        session: &mut Session,
         found: PhewOutcome,
         params: &PhewParams,
         scale: InputScale,
@@ -121,6 +127,7 @@ impl Clumps {
     ) -> Result<Self, Error> {
         let (comm, side) = (session.comm, header.boxlen);
         let PhewOutcome { mut catalogue, part, structures, peaks, thresholds, units, leaves, .. } = found;
+        tracks::keep(session.tracks, params, &catalogue, comm)?;
         catalogue.attributes.extend(params.in_force(units.of).attributes());
         let span = DataSpan::new(&peaks, &thresholds, &catalogue, comm)?;
         let projection = match &part {

@@ -2,16 +2,19 @@
 
 use crate::bound::point_grid::PointMass;
 use bytemuck::{Pod, Zeroable};
+use inselberg_kernels::bound::members::NO_RANK;
 use std::cmp::Ordering;
 
 /// A member of a clump, a particle or a gas cell, as ranks exchange it. In code units.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct ClumpParticle {
     /// Identifier of the halo.
     pub halo: u64,
-    /// Identifier of the clump.
+    /// Identifier of the clump of which it is a candidate.
     pub clump: u64,
+    /// Identifier of the clump in whose patch it lies; 0 for none. Only ghosts need it.
+    pub patch: u64,
     /// Identity among the members of its type; of a gas cell its row in the table of cells.
     pub id: u64,
     /// Position.
@@ -26,6 +29,16 @@ pub struct ClumpParticle {
     pub softening: f32,
     /// By the numbers of [`MemberType`](crate::particles::MemberType).
     pub particle_type: u32,
+    /// Place among the former members of its track; [`NO_RANK`] for a particle without one.
+    pub former_rank: u32,
+    /// 0: fills the record.
+    pub reserved: u32,
+}
+
+impl Default for ClumpParticle {
+    fn default() -> Self {
+        Self { former_rank: NO_RANK, ..Self::zeroed() }
+    }
 }
 
 impl ClumpParticle {

@@ -13,6 +13,8 @@ pub struct MemberRows {
     pub particles: Vec<BoundParticle>,
     /// The places of these rows in the whole table.
     pub runs: Vec<RowRun>,
+    /// The place of each among the bound particles of its clump, the most bound first.
+    pub ranks: Vec<u32>,
     /// Number of rows of the whole table.
     pub n_rows: u64,
 }
@@ -27,10 +29,11 @@ struct FirstRow {
 
 impl MemberRows {
     /// Collective: numbers the rows by clump, in the order of haloes, and sets the first row of each clump.
+    /// `with_ranks` fills [`Self::ranks`].
     ///
     /// # Errors
     /// When another rank fails.
-    pub fn new(bound: &mut BoundHaloes, comm: &Comm) -> Result<Self, CommError> {
+    pub fn new(bound: &mut BoundHaloes, with_ranks: bool, comm: &Comm) -> Result<Self, CommError> {
         let own: u64 = bound.clumps.iter().map(|clump| clump.n_bound).sum();
         let mut row = comm.sum_before(own)?;
         let n_rows = comm.all_reduce_counts(&[own], Reduce::Sum)?[0];
@@ -46,21 +49,25 @@ impl MemberRows {
             let of_ranks: Vec<FirstRow> = of_ranks.iter().map(first).collect();
             firsts.extend(comm.all_gather(&of_ranks)?.into_iter().map(|first| (first.clump, first.row)));
         }
-        let mut parts: Vec<(u64, &[BoundParticle])> = Vec::new();
+        // First row, place of the first one in its clump, particles.
+        let mut parts: Vec<(u64, u64, &[BoundParticle])> = Vec::new();
         let mut rest = bound.particles.as_slice();
         for clump in whole {
             let (particles, others) = rest.split_at(clump.n_bound as usize);
-            parts.push((clump.first_member, particles));
+            parts.push((clump.first_member, 0, particles));
             rest = others;
         }
         for piece in &bound.pieces {
-            parts.push((firsts[&piece.clump] + piece.first, &piece.particles));
+            parts.push((firsts[&piece.clump] + piece.first, piece.first, &piece.particles));
         }
-        parts.retain(|(_, particles)| !particles.is_empty());
-        parts.sort_unstable_by_key(|(first, _)| *first);
+        parts.retain(|(_, _, particles)| !particles.is_empty());
+        parts.sort_unstable_by_key(|(first, ..)| *first);
         let mut rows = Self { n_rows, ..Self::default() };
-        for (first, particles) in parts {
+        for (first, rank, particles) in parts {
             rows.particles.extend_from_slice(particles);
+            if with_ranks {
+                rows.ranks.extend((rank..).take(particles.len()).map(|rank| rank as u32));
+            }
             match rows.runs.last_mut() {
                 Some(run) if run.first + run.n as u64 == first => run.n += particles.len(),
                 _ => rows.runs.push(RowRun { first, n: particles.len() }),

@@ -53,6 +53,8 @@ pub struct SlicedClump<'a, S> {
     pub centre: [f64; 3],
     /// Whether it lies within another clump.
     pub is_within: bool,
+    /// Whether it has no peak.
+    pub is_ghost: bool,
     /// Gravity and expansion.
     pub gravity: &'a Gravity,
     /// The connection of the slices.
@@ -133,11 +135,11 @@ impl UnbindMethod {
         of: &SlicedClump<S>,
         scratch: &mut UnbindScratch,
     ) -> Result<UnboundClump, S::Error> {
-        let SlicedClump { clump, whole, centre, is_within, gravity, slices } = *of;
+        let SlicedClump { clump, whole, centre, is_within, is_ghost, gravity, slices } = *of;
         match self {
             Self::Energies(rules) => {
                 let call = UnbindCall { gravity, rules, slices };
-                let clump = ListedClump { list, whole, peak: centre, is_within };
+                let clump = ListedClump { list, whole, peak: centre, is_within, is_ghost };
                 unbind_candidates(members, &clump, &call, scratch)
             }
             Self::Ramses(units) => {

@@ -59,7 +59,7 @@ pub use request::{
 pub use rows::{HaloClump, HaloRows, RowDirectory};
 pub use spheres::{Sphere, SphereCentre, SphereDensities, Surroundings};
 pub use tables::{BoundTables, IS_CENTRAL, MemberNames, sphere_columns};
-pub use unbind::{ShellCentre, Unbinder};
+pub use unbind::{BoundClump, BoundParticle, ShellCentre, Unbinder};
 pub use workers::{HaloWork, SpanningHalo, even_workers, to_workers};
 
 use crate::bound::tables::TableRequest;
@@ -77,6 +77,8 @@ pub struct BoundTask<'a> {
     pub rows: &'a HaloRows,
     /// Whether bound particles are listed.
     pub with_members: bool,
+    /// Whether bound particles are kept with their ranks, for tracks.
+    pub with_ranks: bool,
 }
 
 impl BoundTask<'_> {
@@ -119,8 +121,8 @@ impl BoundTask<'_> {
             }
         };
         let has_haloes = unbinder.method.energy_rules().is_some();
-        let (columns, with_members) = (unbinder.columns, self.with_members);
-        let request = TableRequest { columns, spheres, with_members, has_haloes };
+        let (columns, with_members, with_ranks) = (unbinder.columns, self.with_members, self.with_ranks);
+        let request = TableRequest { columns, spheres, with_members, with_ranks, has_haloes };
         Ok(request.tables(bound, self.rows, comm)?)
     }
 }

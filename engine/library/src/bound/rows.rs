@@ -22,13 +22,32 @@ pub struct HaloClump {
     /// Distance from the refined peak to the nearest border with another clump, in code units; infinite
     /// without one, or if it is not requested.
     pub border: f64,
+    /// 1 for a clump without a peak.
+    pub is_ghost: u64,
 }
 
 impl HaloClump {
     /// A group, which is its own only clump.
     pub fn alone(halo: u64, centre: [f64; 3]) -> Self {
         let (peak, peak_refined) = (centre, centre);
-        Self { halo, id: halo, parent: halo, mass: 0.0, peak, peak_refined, border: f64::INFINITY }
+        Self {
+            halo,
+            id: halo,
+            parent: halo,
+            mass: 0.0,
+            peak,
+            peak_refined,
+            border: f64::INFINITY,
+            is_ghost: 0,
+        }
+    }
+
+    /// Which of these have no peak; empty if all have one.
+    pub fn ghosts(clumps: &[Self]) -> Vec<bool> {
+        match clumps.iter().any(|clump| clump.is_ghost > 0) {
+            true => clumps.iter().map(|clump| clump.is_ghost > 0).collect(),
+            false => Vec::new(),
+        }
     }
 }
 

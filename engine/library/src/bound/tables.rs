@@ -26,6 +26,8 @@ pub struct TableRequest<'a> {
     pub spheres: Option<Vec<[Sphere; N_DENSITIES]>>,
     /// Whether bound particles are listed.
     pub with_members: bool,
+    /// Whether bound particles are kept with their ranks, for tracks.
+    pub with_ranks: bool,
     /// Whether haloes are unbound as a whole, and have columns of their own.
     pub has_haloes: bool,
 }
@@ -41,7 +43,7 @@ impl<'a> TableRequest<'a> {
         rows: &HaloRows,
         comm: &Comm,
     ) -> Result<BoundTables<'a>, CommError> {
-        let members = MemberRows::new(&mut bound, comm)?;
+        let members = MemberRows::new(&mut bound, self.with_ranks, comm)?;
         let found = FoundRows::new(&bound, &self, rows, comm)?;
         Ok(BoundTables { request: self, found, members })
     }
@@ -96,9 +98,21 @@ impl BoundTables<'_> {
         sphere_columns(&spheres, "its bound particle with the lowest potential")
     }
 
+    /// The clumps of the rows on this rank, each with the mass of its bound particles.
+    pub fn clumps(&self) -> impl Iterator<Item = (&BoundClump, f64)> {
+        let BoundRows { rows, values, n_values } = &self.found.clumps;
+        // The first of all properties is the bound mass.
+        rows.iter().zip(values.iter().step_by(*n_values).copied())
+    }
+
+    /// The bound particles on this rank, each with its place among those of its clump, if ranks are kept.
+    pub fn ranked(&self) -> impl Iterator<Item = (&BoundParticle, u32)> {
+        self.members.particles.iter().zip(self.members.ranks.iter().copied())
+    }
+
     /// The table of members, if it is requested.
     pub fn members(&self, names: &MemberNames) -> Option<PartTable> {
-        let MemberRows { particles, runs, n_rows } = &self.members;
+        let MemberRows { particles, runs, n_rows, .. } = &self.members;
         let part =
             || PartTable { table: members_table(particles, names), runs: runs.clone(), n_rows: *n_rows };
         self.request.with_members.then(part)

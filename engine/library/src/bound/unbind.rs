@@ -12,7 +12,9 @@ use crate::thread_loops::ThreadLoops;
 use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties_of_slices};
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere_of_slices;
-use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, heaviest, turned};
+use inselberg_kernels::bound::unbind::hierarchy::{
+    BoundHierarchy, ClumpTree, Ghosts, NO_CLUMP, heaviest, turned,
+};
 use inselberg_kernels::bound::unbind::{Candidates, UnbindCall, UnbindScratch, Unbinding, unbind_slices};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
 use inselberg_kernels::loops::values;
@@ -250,11 +252,13 @@ impl HaloTask<'_> {
         let parent = self.unbinder.parents(self.clumps);
         let whole = self.unbind_whole(&members, &parent, scratch);
 
+        let is_ghost = HaloClump::ghosts(self.clumps);
         let tree = ClumpTree {
             clump_of: &self.clump_of_members(&members),
             parent: &parent,
             centre: &self.shell_centres(&members),
             whole: whole.as_ref().map(|whole| &whole.bound),
+            ghosts: Ghosts { is_ghost: &is_ghost, patch_of: &self.patch_of_members(&members) },
         };
         let found = self.unbind_clumps(&members, &tree, scratch);
 
@@ -268,6 +272,20 @@ impl HaloTask<'_> {
     fn clump_of_members(&self, members: &HaloMembers) -> Vec<u32> {
         let clump_of = |entry: u32| place_of(self.clumps, self.particles[entry as usize].clump);
         values(&ThreadLoops, members.len(), |i| clump_of(members.entries()[i]))
+    }
+
+    /// The place of the clump in whose patch each member lies; empty without ghosts.
+    fn patch_of_members(&self, members: &HaloMembers) -> Vec<u32> {
+        let patch_of = |entry: u32| match self.particles[entry as usize].patch {
+            0 => NO_CLUMP,
+            patch => place_of(self.clumps, patch),
+        };
+        let n = if self.has_ghosts() { members.len() } else { 0 };
+        values(&ThreadLoops, n, |i| patch_of(members.entries()[i]))
+    }
+
+    fn has_ghosts(&self) -> bool {
+        self.clumps.iter().any(|clump| clump.is_ghost > 0)
     }
 
     /// Unbinds each clump. If the heaviest one is not the root of the tree, it also gets the unbound members.
@@ -326,7 +344,8 @@ impl HaloTask<'_> {
         let rules = self.unbinder.method.energy_rules().filter(|_| self.clumps.len() > 1)?;
         let all = members.all();
         let peak = self.relative_to_peak(self.clumps[root_of(parent)].peak);
-        let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within: false };
+        let candidates =
+            Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_ghost: false };
         let call = UnbindCall { gravity: &self.unbinder.gravity, rules, slices: &ThreadLoops };
         let Ok(found) = unbind_slices(members, &candidates, &call, scratch);
         Some(found)
@@ -417,6 +436,7 @@ impl HaloTask<'_> {
     fn member_columns(&self) -> MemberColumns {
         let (particles, n) = (self.particles, self.particles.len());
         let n_heated = if self.unbinder.method.is_thermal() { n } else { 0 };
+        let n_ranked = if self.has_ghosts() { n } else { 0 };
         MemberColumns {
             position: values(&ThreadLoops, n, |i| self.relative_to_peak(particles[i].position)),
             velocity: values(&ThreadLoops, n, |i| particles[i].velocity),
@@ -425,6 +445,7 @@ impl HaloTask<'_> {
             particle_type: values(&ThreadLoops, n, |i| particles[i].particle_type as u8),
             internal_energy: values(&ThreadLoops, n_heated, |i| particles[i].internal_energy),
             id: values(&ThreadLoops, n, |i| i as u64),
+            former_rank: values(&ThreadLoops, n_ranked, |i| particles[i].former_rank),
         }
     }
 

@@ -186,7 +186,15 @@ pub fn from_peaks(
             let counts = contamination::attributes(snapshot, selected, places.leaves(), &ids, comm)?;
             catalogue.attributes.extend(counts.into_iter().map(|(name, value)| (name.to_string(), value)));
         }
-        let input = BoundInput { snapshot, test_field, places, ids: &ids, structures: &structures };
+        let input = BoundInput {
+            snapshot,
+            test_field,
+            places,
+            ids: &ids,
+            structures: &structures,
+            density_threshold: of.peaks().density_threshold,
+            tracks: params.tracks_before.0.as_deref(),
+        };
         bound::add_to(&mut catalogue, &input, &params.bound, comm, executor)?;
     }
     Ok(FoundClumps { catalogue, structures, ids })

@@ -342,6 +342,7 @@ mod tests {
             particle_type: vec![1; n],
             internal_energy: Vec::new(),
             id: (0..n as u64).collect(),
+            former_rank: Vec::new(),
             position,
         };
         let members = HaloMembers::new(columns).expect("members");

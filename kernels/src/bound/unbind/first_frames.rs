@@ -17,6 +17,9 @@
 //! core whose members the best one has kept would end in the same set. Neither is tried.
 //!
 //! In a clump within another one, the mean of all candidates is one of the cores.
+//!
+//! A ghost has no peak. Its candidates are former members, so its cores are those that were most bound: what
+//! survives of a stripped clump is the former core, while the streams may outweigh it.
 
 use super::super::slices::{BlockSums, Slices, smallest_of};
 use super::ClumpTask;
@@ -83,7 +86,11 @@ impl Cores {
     /// The first frames of a clump, with the potential of all its candidates.
     pub fn new<S: Slices>(of: &ClumpTask<S>, potential: &[f64]) -> Result<Self, S::Error> {
         let is_within = of.candidates.is_within;
-        let depth = if is_within { of.distances_from_peak() } else { potential.to_vec() };
+        let depth = match (of.candidates.is_ghost, is_within) {
+            (true, _) => of.former_ranks(),
+            (false, true) => of.distances_from_peak(),
+            (false, false) => potential.to_vec(),
+        };
         let sizes = core_sizes(of.number);
         let places: Vec<u64> = sizes.iter().map(|n| n - 1).collect();
         let mut limits = smallest_of(of.call.slices, &mut depth.clone(), &places)?;

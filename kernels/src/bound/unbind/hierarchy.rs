@@ -21,6 +21,17 @@
 //!                    \ 3                                  \ 3
 //! ```
 
+//!
+//! A ghost is a clump without a peak: its candidates are the former members of an object, in whatever patch
+//! they lie. Ghosts are unbound before all clumps with peaks, and a member that a ghost loses returns to the
+//! clump of its patch. So a ghost that dissolves leaves the other clumps as they would be without it.
+//!
+//! ```text
+//!     clump 0            own members of its patch, and the losers of 2 that lie there
+//!       clump 1          own members of its patch, and the losers of 2 that lie there
+//!       ghost 2          former members, from the patches of 0 and 1 and from outside the halo
+//! ```
+
 use super::super::members::HaloMembers;
 use super::super::slices::Slices;
 use super::clump_members::ClumpMember;
@@ -42,6 +53,89 @@ pub struct ClumpTree<'a> {
     pub centre: &'a [[f64; 3]],
     /// The members that are bound to the halo as a whole, if they are known.
     pub whole: Option<&'a BoundMembers>,
+    /// The clumps without a peak.
+    pub ghosts: Ghosts<'a>,
+}
+
+/// Which clumps of a halo have no peak.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Ghosts<'a> {
+    /// Whether each clump is a ghost; empty if none is.
+    pub is_ghost: &'a [bool],
+    /// The clump in whose patch each member lies, or [`NO_CLUMP`]; empty if no clump is a ghost.
+    pub patch_of: &'a [u32],
+}
+
+impl Ghosts<'_> {
+    /// Whether a clump is a ghost.
+    pub fn holds(&self, clump: u32) -> bool {
+        self.is_ghost.get(clump as usize).copied().unwrap_or(false)
+    }
+
+    fn patch_of(&self, member: u32) -> u32 {
+        self.patch_of.get(member as usize).copied().unwrap_or(NO_CLUMP)
+    }
+}
+
+/// In which order clumps are unbound, and where the members go that a clump passes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waves<'a> {
+    parent: &'a [Option<u32>],
+    is_ghost: &'a [bool],
+    /// The wave of each clump: after all clumps in it, and for clumps with peaks after all ghosts.
+    wave: Vec<u32>,
+}
+
+impl<'a> Waves<'a> {
+    /// Of clumps with these parents.
+    ///
+    /// # Errors
+    /// When a clump is its own ancestor.
+    pub fn new(parent: &'a [Option<u32>], is_ghost: &'a [bool]) -> Result<Self, ClumpTreeError> {
+        let order = children_first(parent)?;
+        let of_ghosts = Ghosts { is_ghost, ..Ghosts::default() };
+        let mut wave = vec![0u32; parent.len()];
+        // Twice: ghosts among themselves, then all.
+        for among_ghosts in [true, false] {
+            let after_ghosts = match among_ghosts {
+                true => 0,
+                false => (0..)
+                    .zip(&wave)
+                    .filter(|(c, _)| of_ghosts.holds(*c))
+                    .map(|(_, w)| w + 1)
+                    .max()
+                    .unwrap_or(0),
+            };
+            for clump in order.iter().copied().filter(|clump| of_ghosts.holds(*clump) || !among_ghosts) {
+                if !of_ghosts.holds(clump) {
+                    wave[clump as usize] = wave[clump as usize].max(after_ghosts);
+                }
+                if let Some(parent) = parent[clump as usize].filter(|p| of_ghosts.holds(*p) || !among_ghosts)
+                {
+                    wave[parent as usize] = wave[parent as usize].max(wave[clump as usize] + 1);
+                }
+            }
+        }
+        Ok(Self { parent, is_ghost, wave })
+    }
+
+    /// The clumps of each wave, by rising number.
+    pub fn clumps(&self) -> Vec<Vec<u32>> {
+        let mut waves = vec![Vec::new(); self.wave.iter().max().map_or(0, |last| *last as usize + 1)];
+        (0..).zip(&self.wave).for_each(|(clump, wave)| waves[*wave as usize].push(clump));
+        waves
+    }
+
+    /// The clump that gets a member that `clump` passes on, and the member's role there; `None` if it is
+    /// unbound now. `patch` is the clump in whose patch it lies, or [`NO_CLUMP`].
+    pub fn next(&self, clump: u32, listed: ClumpMember, patch: u32) -> Option<(u32, ClumpMember)> {
+        let is_ghost = self.is_ghost.get(clump as usize).copied().unwrap_or(false);
+        let is_later = |other: u32| self.wave[other as usize] > self.wave[clump as usize];
+        if is_ghost && patch != NO_CLUMP && is_later(patch) {
+            return Some((patch, ClumpMember::candidate(listed.member)));
+        }
+        self.parent[clump as usize].map(|parent| (parent, listed))
+    }
 }
 
 /// Why a tree of clumps is refused.
@@ -136,15 +230,24 @@ impl ClumpTree<'_> {
 
     fn check(&self, members: &HaloMembers) -> Result<(), ClumpTreeError> {
         let n = self.parent.len();
-        let lengths = [("clump_of", self.clump_of.len(), members.len()), ("centre", self.centre.len(), n)];
+        let Ghosts { is_ghost, patch_of } = self.ghosts;
+        let or_none = |found: usize, expected: usize| if found == 0 { expected } else { found };
+        let lengths = [
+            ("clump_of", self.clump_of.len(), members.len()),
+            ("centre", self.centre.len(), n),
+            ("is_ghost", or_none(is_ghost.len(), n), n),
+            ("patch_of", or_none(patch_of.len(), members.len()), members.len()),
+        ];
         if let Some(&(column, found, expected)) =
             lengths.iter().find(|(_, found, expected)| found != expected)
         {
             return Err(ClumpTreeError::Length { column, found, expected });
         }
         let is_wrong = |clump: &u32| *clump as usize >= n;
-        if let Some(entry) = self.clump_of.iter().position(|clump| *clump != NO_CLUMP && is_wrong(clump)) {
-            return Err(ClumpTreeError::NoSuchClump { column: "clump_of", entry });
+        for (column, clumps) in [("clump_of", self.clump_of), ("patch_of", patch_of)] {
+            if let Some(entry) = clumps.iter().position(|clump| *clump != NO_CLUMP && is_wrong(clump)) {
+                return Err(ClumpTreeError::NoSuchClump { column, entry });
+            }
         }
         match self.parent.iter().position(|parent| parent.as_ref().is_some_and(is_wrong)) {
             Some(entry) => Err(ClumpTreeError::NoSuchClump { column: "parent", entry }),
@@ -209,7 +312,8 @@ pub fn unbind_hierarchy<S: Slices<Error = Infallible>>(
 ) -> Result<BoundHierarchy, ClumpTreeError> {
     unbind_clumps(members, tree, |clump, list| {
         let (peak, is_within) = (tree.centre[clump], tree.parent[clump].is_some());
-        let clump = ListedClump { list, whole: tree.whole, peak, is_within };
+        let is_ghost = tree.ghosts.holds(clump as u32);
+        let clump = ListedClump { list, whole: tree.whole, peak, is_within, is_ghost };
         let Ok(found) = unbind_candidates(members, &clump, call, scratch);
         found
     })
@@ -226,6 +330,8 @@ pub struct ListedClump<'a> {
     pub peak: [f64; 3],
     /// Whether it lies within another clump.
     pub is_within: bool,
+    /// Whether it has no peak.
+    pub is_ghost: bool,
 }
 
 /// [`unbind_slices`] of the listed members of a clump. It passes up those that it loses, as candidates.
@@ -238,12 +344,12 @@ pub fn unbind_candidates<S: Slices>(
     call: &UnbindCall<S>,
     scratch: &mut UnbindScratch,
 ) -> Result<UnboundClump, S::Error> {
-    let ListedClump { list, whole, peak, is_within } = *clump;
+    let ListedClump { list, whole, peak, is_within, is_ghost } = *clump;
     let of = |is_handed: bool| -> Vec<u32> {
         let listed = list.iter().filter(|listed| listed.is_handed() == is_handed);
         listed.map(|listed| listed.member).collect()
     };
-    let candidates = Candidates { list: &of(false), handed: &of(true), whole, peak, is_within };
+    let candidates = Candidates { list: &of(false), handed: &of(true), whole, peak, is_within, is_ghost };
     let mut found = unbind_slices(members, &candidates, call, scratch)?;
     let handed = std::mem::take(&mut found.unbound).into_iter().map(ClumpMember::handed).collect();
     Ok(UnboundClump { found, handed })
@@ -255,16 +361,19 @@ pub(super) fn unbind_clumps(
     tree: &ClumpTree,
     mut unbind_one: impl FnMut(usize, &[ClumpMember]) -> UnboundClump,
 ) -> Result<BoundHierarchy, ClumpTreeError> {
-    let order = tree.children_first(members)?;
+    tree.check(members)?;
+    let waves = Waves::new(tree.parent, tree.ghosts.is_ghost)?;
     let (mut lists, mut unbound) = tree.own_members();
     let mut clumps = vec![Unbinding::default(); tree.parent.len()];
-    for clump in order.into_iter().map(|clump| clump as usize) {
+    for clump in waves.clumps().into_iter().flatten().map(|clump| clump as usize) {
         let mut list = std::mem::take(&mut lists[clump]);
         list.sort_unstable_by_key(|listed| listed.member);
-        let UnboundClump { found, mut handed } = unbind_one(clump, &list);
-        match tree.parent[clump] {
-            Some(parent) => lists[parent as usize].append(&mut handed),
-            None => unbound.extend(handed.iter().map(|listed| listed.member)),
+        let UnboundClump { found, handed } = unbind_one(clump, &list);
+        for listed in handed {
+            match waves.next(clump as u32, listed, tree.ghosts.patch_of(listed.member)) {
+                Some((next, listed)) => lists[next as usize].push(listed),
+                None => unbound.push(listed.member),
+            }
         }
         clumps[clump] = found;
     }
@@ -310,7 +419,7 @@ impl BoundHierarchy {
         let (whole, peak) = (tree.whole, tree.centre[heir as usize]);
         *bound = unbind_slices(
             members,
-            &Candidates { list: &list, handed: &[], whole, peak, is_within: false },
+            &Candidates { list: &list, handed: &[], whole, peak, is_within: false, is_ghost: false },
             call,
             scratch,
         )?;

@@ -41,6 +41,8 @@ mod trials;
 pub use bound_members::BoundMembers;
 
 use super::members::HaloMembers;
+#[cfg(doc)]
+use super::members::MemberColumns;
 use super::potential::listed::PotentialScratch;
 use super::potential::octree::Octree;
 use super::potential::points::Points;
@@ -142,6 +144,9 @@ pub struct Candidates<'a> {
     /// Whether the clump lies within another one. Its candidates may then contain a part of the host that is
     /// bound to itself.
     pub is_within: bool,
+    /// Whether the clump has no peak, only former members: its cores are those with the lowest
+    /// [former ranks](MemberColumns::former_rank), and its centre may be anywhere.
+    pub is_ghost: bool,
 }
 
 impl Candidates<'_> {
@@ -258,10 +263,16 @@ impl<S: Slices> ClumpTask<'_, S> {
         values(self.call.slices, list.len(), |at| distance(position[list[at] as usize], peak))
     }
 
+    /// The former rank of each candidate.
+    fn former_ranks(&self) -> Vec<f64> {
+        let list = self.candidates.list;
+        values(self.call.slices, list.len(), |at| f64::from(self.members.former_rank(list[at])))
+    }
+
     /// The sphere in which the centre of the bound members must lie.
     fn place_of_peak(&self) -> Result<PeakPlace, S::Error> {
-        let Candidates { peak, is_within, .. } = *self.candidates;
-        if !is_within {
+        let Candidates { peak, is_within, is_ghost, .. } = *self.candidates;
+        if !is_within || is_ghost {
             return Ok(PeakPlace { peak, within: f64::INFINITY });
         }
         let mut distances = self.distances_from_peak();

@@ -7,6 +7,7 @@ use crate::bound::rank_slices::RankSlices;
 use crate::bound::unbind::Unbinder;
 use crate::particles::MemberType;
 use bytemuck::{Pod, Zeroable};
+use inselberg_kernels::bound::members::NO_RANK;
 use inselberg_kernels::bound::slices::{SortOrder, block_starts};
 use inselberg_kernels::bound::{HaloBounds, HaloMembers, MemberColumns, MemberError};
 
@@ -22,6 +23,8 @@ pub(super) struct SlicedMember {
     pub id: u64,
     /// Identifier of the clump.
     pub clump: u64,
+    /// Identifier of the clump in whose patch it lies; 0 for none.
+    pub patch: u64,
     /// Position from the main peak on.
     pub position: [f64; 3],
     /// Velocity.
@@ -34,6 +37,10 @@ pub(super) struct SlicedMember {
     pub softening: f32,
     /// Type.
     pub particle_type: u32,
+    /// Place among the former members of its track.
+    pub former_rank: u32,
+    /// 0: fills the record.
+    pub reserved: u32,
 }
 
 /// The members of a halo in this slice.
@@ -44,6 +51,8 @@ pub(super) struct SlicedHalo {
     pub id: Vec<u64>,
     /// Identifier of the clump of each.
     pub clump: Vec<u64>,
+    /// Identifier of the clump in whose patch each lies.
+    pub patch: Vec<u64>,
     /// The first member of each block.
     starts: Vec<u32>,
     /// The place of the first member among those of all slices.
@@ -56,6 +65,7 @@ impl SlicedHalo {
         particles: Vec<ClumpParticle>,
         frame: &HaloFrame,
         unbinder: &Unbinder,
+        has_ghosts: bool,
         slices: &RankSlices,
     ) -> Result<Self, BoundError> {
         let block = unbinder.spanning.block;
@@ -74,12 +84,15 @@ impl SlicedHalo {
             place,
             id: particle.id,
             clump: particle.clump,
+            patch: particle.patch,
             position: frame.relative(particle.position),
             velocity: particle.velocity,
             mass: particle.mass,
             internal_energy: if has_heat { particle.internal_energy } else { 0.0 },
             softening: particle.softening,
             particle_type: particle.particle_type,
+            former_rank: particle.former_rank,
+            reserved: 0,
         };
         let mut members: Vec<SlicedMember> = (sorted.first..).zip(&sorted.records).map(member).collect();
         drop(sorted);
@@ -92,12 +105,13 @@ impl SlicedHalo {
         };
         let sorted = by_key.sort(slices, members)?;
         let (members, first) = (sorted.records, sorted.first);
-        let columns = columns(members.iter(), has_heat);
+        let columns = columns(members.iter(), has_heat, has_ghosts);
         columns.check().map_err(|error| by_place(error, &members))?;
         let starts = block_starts(members.len(), |i| members[i].key, first, block);
         Ok(Self {
             id: members.iter().map(|member| member.id).collect(),
             clump: members.iter().map(|member| member.clump).collect(),
+            patch: members.iter().map(|member| member.patch).collect(),
             members: HaloMembers::of_slice(columns, bounds, starts.clone()),
             starts,
             first,
@@ -118,20 +132,25 @@ impl SlicedHalo {
             place: columns.id[at],
             id: self.id[at],
             clump: self.clump[at],
+            patch: self.patch[at],
             position: columns.position[at],
             velocity: columns.velocity[at],
             mass: columns.mass[at],
             internal_energy: columns.internal_energy.get(at).copied().unwrap_or(0.0),
             softening: columns.softening[at],
             particle_type: columns.particle_type[at].into(),
+            former_rank: columns.former_rank.get(at).copied().unwrap_or(NO_RANK),
+            reserved: 0,
         }
     }
 }
 
-/// Members in their order as columns; with thermal energies if some have them.
+/// Members in their order as columns; with thermal energies if some have them, and former ranks if there are
+/// ghosts.
 pub(super) fn columns<'a>(
     members: impl Iterator<Item = &'a SlicedMember> + Clone,
     has_heat: bool,
+    has_ghosts: bool,
 ) -> MemberColumns {
     MemberColumns {
         position: members.clone().map(|member| member.position).collect(),
@@ -141,6 +160,10 @@ pub(super) fn columns<'a>(
         particle_type: members.clone().map(|member| member.particle_type as u8).collect(),
         internal_energy: match has_heat {
             true => members.clone().map(|member| member.internal_energy).collect(),
+            false => Vec::new(),
+        },
+        former_rank: match has_ghosts {
+            true => members.clone().map(|member| member.former_rank).collect(),
             false => Vec::new(),
         },
         id: members.map(|member| member.place).collect(),

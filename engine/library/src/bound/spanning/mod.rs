@@ -30,7 +30,7 @@ use inselberg_kernels::bound::properties::{BoundProperties, bound_properties_of_
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere_of_slices;
 use inselberg_kernels::bound::slices::{Slices, SortOrder, ordered_bits};
 use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
-use inselberg_kernels::bound::unbind::hierarchy::{InclusiveMass, UnboundClump, children_first, turned};
+use inselberg_kernels::bound::unbind::hierarchy::{InclusiveMass, NO_CLUMP, UnboundClump, Waves, turned};
 use inselberg_kernels::bound::unbind::{
     BoundMembers, Candidates, UnbindCall, UnbindReport, UnbindScratch, Unbinding, unbind_slices,
 };
@@ -87,6 +87,8 @@ struct SpanningClumps<'a> {
     clumps: &'a [HaloClump],
     /// The clump to which each one passes the members that it loses.
     parent: Vec<Option<u32>>,
+    /// Which clumps have no peak; empty if all have one.
+    is_ghost: Vec<bool>,
     /// The members of this slice that are bound to the halo as a whole, if it was unbound as one.
     whole: Option<BoundMembers>,
     /// The centre of the shells of each.
@@ -117,7 +119,8 @@ pub fn unbind_spanning(
     let slices = RankSlices { comm };
     let clumps = halo.clumps.as_slice();
     let frame = HaloFrame { space: unbinder.space, peak: clumps[0].peak };
-    let sliced = SlicedHalo::new(halo.members, &frame, unbinder, &slices)?;
+    let is_ghost = HaloClump::ghosts(clumps);
+    let sliced = SlicedHalo::new(halo.members, &frame, unbinder, !is_ghost.is_empty(), &slices)?;
     let place = |id: u64| clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
     let parent = unbinder.parents(clumps);
     let centres = match unbinder.method.has_shells() && unbinder.shell_centre == ShellCentre::ShrinkingSphere
@@ -126,7 +129,8 @@ pub fn unbind_spanning(
         false => clumps.iter().map(|clump| frame.relative(unbinder.method.centre(clump))).collect(),
     };
     let (whole, rows, pieces) = (None, Vec::new(), Vec::new());
-    let mut work = SpanningClumps { unbinder, clumps, parent, whole, centres, frame, limit, rows, pieces };
+    let mut work =
+        SpanningClumps { unbinder, clumps, parent, is_ghost, whole, centres, frame, limit, rows, pieces };
     // The particles of a clump that is not listed belong to the main clump.
     let mut lists: Vec<Vec<ClumpMember>> = vec![Vec::new(); clumps.len()];
     for (member, clump) in (0..).zip(&sliced.clump) {
@@ -149,7 +153,9 @@ impl SpanningClumps<'_> {
         slices: &RankSlices,
     ) -> Result<KeptMembers, CommError> {
         let mut kept = KeptMembers { of_clump: vec![Vec::new(); lists.len()], unbound: Vec::new() };
-        for wave in self.waves() {
+        let (parent, is_ghost) = (self.parent.clone(), self.is_ghost.clone());
+        let waves = Waves::new(&parent, &is_ghost).expect("a tree of its own clumps");
+        for wave in waves.clumps() {
             let counts: Vec<u64> = wave.iter().map(|clump| lists[*clump as usize].len() as u64).collect();
             let counts = slices.add(&counts)?;
             for clump in &wave {
@@ -162,8 +168,8 @@ impl SpanningClumps<'_> {
                 self.rows.extend(rows);
             }
             for (clump, listed) in self.unbind_some(&some, &lists, halo, slices)? {
-                match self.parent[clump as usize] {
-                    Some(parent) => lists[parent as usize].push(listed),
+                match waves.next(clump, listed, self.patch_of(listed.member, halo)) {
+                    Some((next, listed)) => lists[next as usize].push(listed),
                     None => kept.unbound.push(listed),
                 }
                 kept.of_clump[clump as usize].push(listed);
@@ -179,6 +185,14 @@ impl SpanningClumps<'_> {
             }
         }
         Ok(kept)
+    }
+
+    /// The place of the clump in whose patch a member lies.
+    fn patch_of(&self, member: u32, halo: &SlicedHalo) -> u32 {
+        match halo.patch[member as usize] {
+            0 => NO_CLUMP,
+            patch => self.clumps.binary_search_by_key(&patch, |clump| clump.id).unwrap_or(0) as u32,
+        }
     }
 
     /// Collective: unbinds these clumps, with these numbers of members in all slices: large ones by all
@@ -251,27 +265,14 @@ impl SpanningClumps<'_> {
         };
         let (members, gravity, all) = (&halo.members, &self.unbinder.gravity, halo.members.all());
         let peak = self.frame.relative(self.clumps[root_of(&self.parent)].peak);
-        let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within: false };
+        let candidates =
+            Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_ghost: false };
         let call = UnbindCall { gravity, rules, slices };
         let found = unbind_slices(members, &candidates, &call, &mut UnbindScratch::default())?;
         let row = self.row_of_slices(WHOLE_HALO, &found, halo, slices)?;
         self.rows.extend(row);
         self.whole = Some(found.bound);
         Ok(())
-    }
-
-    /// The clumps by the number of levels of clumps in them.
-    fn waves(&self) -> Vec<Vec<u32>> {
-        let order = children_first(&self.parent).expect("a tree of its own clumps");
-        let mut height = vec![0; self.parent.len()];
-        for clump in order {
-            if let Some(parent) = self.parent[clump as usize] {
-                height[parent as usize] = height[parent as usize].max(height[clump as usize] + 1);
-            }
-        }
-        let mut waves = vec![Vec::new(); height.iter().max().map_or(0, |highest| highest + 1)];
-        (0..).zip(&height).for_each(|(clump, height): (u32, &usize)| waves[*height].push(clump));
-        waves
     }
 
     /// Unbinds one clump, whose members are listed, by its rules.
@@ -287,7 +288,8 @@ impl SpanningClumps<'_> {
         let (of, centre) = (&self.clumps[clump as usize], self.centres[clump as usize]);
         let is_within = self.parent[clump as usize].is_some();
         let whole = self.whole.as_ref().filter(|_| self.begins_with_halo(clump));
-        let of = SlicedClump { clump: of, whole, centre, is_within, gravity, slices };
+        let is_ghost = self.clumps[clump as usize].is_ghost > 0;
+        let of = SlicedClump { clump: of, whole, centre, is_within, is_ghost, gravity, slices };
         method.unbind_clump(members, list, &of, scratch)
     }
 

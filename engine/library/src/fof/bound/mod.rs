@@ -155,7 +155,7 @@ impl GroupPhysics {
             spanning: bound.spanning,
         };
         let (densities, with_members) = (self.densities, bound.with_members);
-        let task = BoundTask { unbinder, densities, rows: &rows, with_members };
+        let task = BoundTask { unbinder, densities, rows: &rows, with_members, with_ranks: false };
         let found = task.run(particles.candidates, comm, executor)?;
         found.add_to_groups(groups, &rows.clumps);
         let ids = Numbering::of_params(&of.request.params);

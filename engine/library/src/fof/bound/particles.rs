@@ -144,6 +144,8 @@ impl ParticleRows<'_> {
                 internal_energy: 0.0,
                 softening: softening[usize::from(kind)].0 as f32,
                 particle_type: kind.into(),
+                patch: group,
+                ..ClumpParticle::default()
             })
         };
         filter_map(self.columns.position.len(), particle)

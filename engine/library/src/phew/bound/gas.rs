@@ -104,6 +104,8 @@ impl ClumpCell {
             internal_energy: leaf.internal_energy,
             softening: (cell_side(level) * side) as f32,
             particle_type: MemberType::Gas as u32,
+            patch: self.clump,
+            ..ClumpParticle::default()
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::phew::hierarchy::Structures;
 use crate::phew::member_places::MemberPlaces;
 use crate::phew::tables::PatchIds;
+use crate::tracks::TrackState;
 use inselberg_io::Snapshot;
 
 /// A field of the cells that decides which leaves are test cells.
@@ -26,4 +27,8 @@ pub struct BoundInput<'a> {
     pub ids: &'a PatchIds,
     /// Clumps and haloes.
     pub structures: &'a Structures,
+    /// The density threshold in code units.
+    pub density_threshold: f64,
+    /// The tracks of the last output.
+    pub tracks: Option<&'a TrackState>,
 }

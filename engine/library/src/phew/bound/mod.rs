@@ -27,8 +27,8 @@ pub use gas::GasCells;
 pub use input::{BoundInput, TestField};
 
 use crate::bound::{
-    BoundColumn, BoundRequest, BoundTask, HaloClump, HaloRows, MemberNames, PotentialChoice, ShellCentre,
-    SphereDensities, UnbindMethod, Unbinder, gravity,
+    BoundColumn, BoundRequest, BoundTables, BoundTask, CandidateParticles, CentralChoice, HaloClump,
+    HaloRows, MemberNames, PotentialChoice, ShellCentre, SphereDensities, UnbindMethod, Unbinder, gravity,
 };
 use crate::error::RunError;
 use crate::executor::Executor;
@@ -39,8 +39,11 @@ use crate::phew::bound::gas_clumps::GasTask;
 use crate::phew::bound::ramses_units::ramses_units;
 use crate::phew::hierarchy::Structures;
 use crate::stage::Stage;
+use crate::tracks::{
+    PlaceRules, PlacedTracks, TrackState, TracksAfter, add_ghosts, add_track_columns, track_attributes,
+};
 use inselberg_comm::Comm;
-use inselberg_io::catalogue::CataloguePart;
+use inselberg_io::catalogue::{Attribute, CataloguePart};
 use inselberg_io::{Header, Snapshot};
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::SizedBox;
@@ -152,6 +155,7 @@ impl MemberWork<'_> {
             members.leaves = own_gas.by_level;
         }
         let mut rows = self.rows.clone();
+        let placed = self.place_tracks(&mut members, &mut rows, catalogue, comm, executor)?;
         let method = match UnbindMethod::by_energies(request) {
             Some(method) => method,
             None => {
@@ -179,6 +183,7 @@ impl MemberWork<'_> {
             densities: cosmology.map(|cosmology| SphereDensities::new(&header.units, cosmology, false)),
             rows: &rows,
             with_members: request.with_members,
+            with_ranks: request.tracks,
         };
         let found = task.run(members, comm, executor)?;
         let gas = self.gas.filter(|_| self.unbinds_gas);
@@ -191,6 +196,78 @@ impl MemberWork<'_> {
             }
         }
         catalogue.tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }));
+        if request.tracks {
+            let _tracks = Stage::begin("tracks", 0, comm, executor.observer());
+            self.advance_tracks(catalogue, placed.as_ref(), &found, &rows, comm)?;
+        }
+        Ok(())
+    }
+
+    /// Collective: places the tracks of the last output, if there is one. They claim their particles, and
+    /// those without a peak get rows.
+    fn place_tracks(
+        &self,
+        members: &mut CandidateParticles,
+        rows: &mut HaloRows,
+        catalogue: &mut CataloguePart,
+        comm: &Comm,
+        executor: &Executor,
+    ) -> Result<Option<PlacedTracks>, RunError> {
+        let Some(state) = self.input.tracks.filter(|_| self.request.tracks) else {
+            members.in_haloes.retain(|particle| particle.halo > 0);
+            return Ok(None);
+        };
+        let _tracks = Stage::begin("tracks", state.tracks.len() as u64, comm, executor.observer());
+        let time = self.input.snapshot.header().time;
+        if time < state.time {
+            return Err(RunError::TracksOfLaterOutput { last: state.time, now: time });
+        }
+        let rules = PlaceRules {
+            first_ghost: self.input.structures.n_cut as u64 + 1,
+            follows_mass: self.request.central == CentralChoice::Heaviest,
+            density: self.input.density_threshold,
+        };
+        let placed = PlacedTracks::new(state, &mut members.in_haloes, rows, &rules, comm)?;
+        let ghosts = placed.ghosts();
+        for part in &mut catalogue.tables {
+            match part.table.name.as_str() {
+                "clumps" => add_ghosts(part, &ghosts.clumps, comm),
+                "haloes" => add_ghosts(part, &ghosts.haloes, comm),
+                _ => {}
+            }
+        }
+        let totals = [("n_clumps", ghosts.clumps.len()), ("n_haloes", ghosts.haloes.len())];
+        for (name, n) in totals {
+            let total = catalogue.attributes.iter_mut().find(|(of, _)| of == name);
+            if let Some((_, Attribute::Int(total))) = total {
+                *total += n as i64;
+            }
+        }
+        // Identifiers of ghosts are above all others, and rows ascend from rank to rank.
+        if comm.rank().at() + 1 == comm.n_ranks() {
+            rows.clumps.extend(ghosts.clumps);
+            rows.haloes.extend(ghosts.haloes);
+        }
+        Ok(Some(placed))
+    }
+
+    /// Collective: adds the tracks of this output to its catalogue.
+    fn advance_tracks(
+        &self,
+        catalogue: &mut CataloguePart,
+        placed: Option<&PlacedTracks>,
+        found: &BoundTables,
+        rows: &HaloRows,
+        comm: &Comm,
+    ) -> Result<(), RunError> {
+        let (header, none) = (self.input.snapshot.header(), TrackState::default());
+        let last = self.input.tracks.unwrap_or(&none);
+        let step = last.next_step(header.number);
+        let after = TracksAfter::new(last, placed, found, rows, (step, header.time), comm)?;
+        let clumps = catalogue.tables.iter_mut().find(|part| part.table.name == "clumps");
+        add_track_columns(&mut clumps.expect("clumps have a table").table, &rows.clumps, &after.track_of);
+        catalogue.attributes.extend(track_attributes(self.input.tracks, placed, &after.state, comm)?);
+        catalogue.tables.extend(after.state.tables(comm)?);
         Ok(())
     }
 }
@@ -198,7 +275,7 @@ impl MemberWork<'_> {
 fn rows_of(structures: &Structures) -> HaloRows {
     let row = |of: &Structure| {
         let Structure { halo, id, parent, patch_mass: mass, peak, peak_refined, .. } = *of;
-        HaloClump { halo, id, parent, mass, peak, peak_refined, border: f64::INFINITY }
+        HaloClump { halo, id, parent, mass, peak, peak_refined, border: f64::INFINITY, is_ghost: 0 }
     };
     HaloRows {
         clumps: structures.clumps.iter().map(row).collect(),

@@ -12,7 +12,8 @@ use inselberg_io::particles::EXPECTED_MASS;
 use inselberg_io::{Family, ParticleBlock, ReadError, ReadResult};
 use rayon::prelude::*;
 
-/// Collective: the particles in the places that this rank owns.
+/// Collective: the particles in the places that this rank owns: those in haloes, and with tracks also all
+/// others, whose halo is 0.
 ///
 /// # Errors
 /// When the particles cannot be read or have values that are not allowed, or another rank fails.
@@ -33,10 +34,12 @@ pub fn read(
         softening[place.expect("particles have one of the types")]
     };
     let put_in_clump = |particle: &mut ClumpParticle| {
+        let stated = softening_of(particle.particle_type).map(|found| found.0);
+        particle.softening = stated.unwrap_or(0.0) as f32;
         let Some(place) = input.places.of(at(particle), particle.id) else { return };
         let (halo, clump) = (input.ids.halo[place.patch.at()], input.ids.clump[place.patch.at()]);
-        let length = softening_of(particle.particle_type).map_or(place.size * side, |found| found.0);
-        *particle = ClumpParticle { halo, clump, softening: length as f32, ..*particle };
+        let length = stated.unwrap_or(place.size * side);
+        *particle = ClumpParticle { halo, clump, patch: clump, softening: length as f32, ..*particle };
     };
     let point = |particle: &ClumpParticle| PointMass {
         position: at(particle),
@@ -45,7 +48,10 @@ pub fn read(
     };
     let all = if with_all { here.par_iter().map(point).collect() } else { Vec::new() };
     here.par_iter_mut().for_each(put_in_clump);
-    let in_haloes = kept(&here, |particle| particle.halo > 0);
+    let in_haloes = match request.tracks {
+        true => here,
+        false => kept(&here, |particle| particle.halo > 0),
+    };
     Ok(CandidateParticles { in_haloes, all, leaves: Vec::new() })
 }
 
