@@ -37,12 +37,12 @@ pub struct MemberColumns {
     /// Identifier within the halo. It decides between equal members, so no two members may share one. It need
     /// not be the identity of a particle, which another type may have as well.
     pub id: Vec<u64>,
-    /// Place among the former members of its track, the most bound first; [`NO_RANK`] for members without a
-    /// track. Empty if no clump is a ghost.
+    /// Place among the former members of the track that claims it, the most bound first; [`NO_RANK`] for
+    /// members that no track claims. Empty if none is claimed.
     pub former_rank: Vec<u32>,
 }
 
-/// In [`MemberColumns::former_rank`]: a member without a track.
+/// In [`MemberColumns::former_rank`]: a member that no track claims.
 pub const NO_RANK: u32 = u32::MAX;
 
 /// Why columns are refused.
@@ -215,7 +215,7 @@ impl HaloMembers {
         }
     }
 
-    /// The place of a member among the former members of its track, or [`NO_RANK`].
+    /// The place of a member among the former members of the track that claims it, or [`NO_RANK`].
     #[inline]
     pub(super) fn former_rank(&self, member: u32) -> u32 {
         self.columns.former_rank.get(member as usize).copied().unwrap_or(NO_RANK)

@@ -29,7 +29,7 @@ pub struct ClumpParticle {
     pub softening: f32,
     /// By the numbers of [`MemberType`](crate::particles::MemberType).
     pub particle_type: u32,
-    /// Place among the former members of its track; [`NO_RANK`] for a particle without one.
+    /// Place among the former members of the track that claims it; [`NO_RANK`] for other particles.
     pub former_rank: u32,
     /// 0: fills the record.
     pub reserved: u32,

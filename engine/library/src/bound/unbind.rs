@@ -150,6 +150,8 @@ pub struct Unbinder<'a> {
     pub allow_duplicate_ids: bool,
     /// Which haloes span ranks.
     pub spanning: SpanRules,
+    /// Whether tracks claim particles.
+    pub has_tracks: bool,
 }
 
 impl Unbinder<'_> {
@@ -274,18 +276,14 @@ impl HaloTask<'_> {
         values(&ThreadLoops, members.len(), |i| clump_of(members.entries()[i]))
     }
 
-    /// The place of the clump in whose patch each member lies; empty without ghosts.
+    /// The place of the clump in whose patch each member lies; empty without tracks.
     fn patch_of_members(&self, members: &HaloMembers) -> Vec<u32> {
         let patch_of = |entry: u32| match self.particles[entry as usize].patch {
             0 => NO_CLUMP,
             patch => place_of(self.clumps, patch),
         };
-        let n = if self.has_ghosts() { members.len() } else { 0 };
+        let n = if self.unbinder.has_tracks { members.len() } else { 0 };
         values(&ThreadLoops, n, |i| patch_of(members.entries()[i]))
-    }
-
-    fn has_ghosts(&self) -> bool {
-        self.clumps.iter().any(|clump| clump.is_ghost > 0)
     }
 
     /// Unbinds each clump. If the heaviest one is not the root of the tree, it also gets the unbound members.
@@ -436,7 +434,7 @@ impl HaloTask<'_> {
     fn member_columns(&self) -> MemberColumns {
         let (particles, n) = (self.particles, self.particles.len());
         let n_heated = if self.unbinder.method.is_thermal() { n } else { 0 };
-        let n_ranked = if self.has_ghosts() { n } else { 0 };
+        let n_ranked = if self.unbinder.has_tracks { n } else { 0 };
         MemberColumns {
             position: values(&ThreadLoops, n, |i| self.relative_to_peak(particles[i].position)),
             velocity: values(&ThreadLoops, n, |i| particles[i].velocity),

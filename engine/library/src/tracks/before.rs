@@ -79,13 +79,16 @@ impl PlacedTracks {
     /// Makes a particle a candidate of its track, if that claims it.
     fn claim(&self, particle: &mut ClumpParticle, former: FormerPlace, rules: &PlaceRules) {
         let Some(slot) = former.slot() else { return };
-        particle.former_rank = former.rank;
-        let Placement { halo, clump, is_root, .. } = self.placements[slot];
+        let Placement { halo, clump, is_root, is_ghost, .. } = self.placements[slot];
         let is_outside = particle.halo == 0;
         if clump == 0 || !(is_outside || particle.halo == halo && is_root == 0) {
             return;
         }
         (particle.halo, particle.clump) = (halo, clump);
+        // A central takes them as candidates like all others.
+        if is_root == 0 || is_ghost > 0 {
+            particle.former_rank = former.rank;
+        }
         if is_outside && particle.softening == 0.0 {
             particle.softening = (particle.mass / rules.density).cbrt() as f32;
         }

@@ -21,11 +21,17 @@ pub struct ClumpMember {
 const CANDIDATE: u32 = 1;
 const SILENT: u32 = 2;
 const HANDED: u32 = 4;
+const CLAIMED: u32 = 8;
 
 impl ClumpMember {
     /// A candidate.
     pub fn candidate(member: u32) -> Self {
         Self { member, roles: CANDIDATE }
+    }
+
+    /// A candidate that the clump claims: it is a former member of its track.
+    pub fn claimed(member: u32) -> Self {
+        Self { member, roles: CANDIDATE | CLAIMED }
     }
 
     /// A candidate that a clump below has lost.
@@ -53,6 +59,11 @@ impl ClumpMember {
     /// Whether a clump below has lost it.
     pub(super) fn is_handed(self) -> bool {
         self.roles & HANDED != 0
+    }
+
+    /// Whether the clump claims it.
+    pub(super) fn is_claimed(self) -> bool {
+        self.roles & CLAIMED != 0
     }
 
     /// Whether it is left out of the first mean of the clump.

@@ -22,9 +22,12 @@
 //! ```
 
 //!
-//! A ghost is a clump without a peak: its candidates are the former members of an object, in whatever patch
-//! they lie. Ghosts are unbound before all clumps with peaks, and a member that a ghost loses returns to the
-//! clump of its patch. So a ghost that dissolves leaves the other clumps as they would be without it.
+//! A clump within another one may claim former members, in whatever patch they lie: those with a
+//! [former rank](super::super::members::MemberColumns::former_rank). It is unbound from these alone first, and
+//! the members of its patch join if they are bound to what remains. Only if nothing remains, all are
+//! candidates alike. A ghost is a clump without a peak, so it has nothing else. Ghosts are unbound before all
+//! clumps with peaks, and a claimed member that is lost returns to the clump of its patch if that is unbound
+//! later. So a ghost that dissolves leaves the other clumps as they would be without it.
 //!
 //! ```text
 //!     clump 0            own members of its patch, and the losers of 2 that lie there
@@ -32,8 +35,8 @@
 //!       ghost 2          former members, from the patches of 0 and 1 and from outside the halo
 //! ```
 
-use super::super::members::HaloMembers;
-use super::super::slices::Slices;
+use super::super::members::{HaloMembers, NO_RANK};
+use super::super::slices::{Slices, total};
 use super::clump_members::ClumpMember;
 use super::{BoundMembers, Candidates, UnbindCall, UnbindScratch, Unbinding, unbind_slices};
 use std::convert::Infallible;
@@ -81,7 +84,6 @@ impl Ghosts<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waves<'a> {
     parent: &'a [Option<u32>],
-    is_ghost: &'a [bool],
     /// The wave of each clump: after all clumps in it, and for clumps with peaks after all ghosts.
     wave: Vec<u32>,
 }
@@ -91,7 +93,7 @@ impl<'a> Waves<'a> {
     ///
     /// # Errors
     /// When a clump is its own ancestor.
-    pub fn new(parent: &'a [Option<u32>], is_ghost: &'a [bool]) -> Result<Self, ClumpTreeError> {
+    pub fn new(parent: &'a [Option<u32>], is_ghost: &[bool]) -> Result<Self, ClumpTreeError> {
         let order = children_first(parent)?;
         let of_ghosts = Ghosts { is_ghost, ..Ghosts::default() };
         let mut wave = vec![0u32; parent.len()];
@@ -116,7 +118,7 @@ impl<'a> Waves<'a> {
                 }
             }
         }
-        Ok(Self { parent, is_ghost, wave })
+        Ok(Self { parent, wave })
     }
 
     /// The clumps of each wave, by rising number.
@@ -129,11 +131,11 @@ impl<'a> Waves<'a> {
     /// The clump that gets a member that `clump` passes on, and the member's role there; `None` if it is
     /// unbound now. `patch` is the clump in whose patch it lies, or [`NO_CLUMP`].
     pub fn next(&self, clump: u32, listed: ClumpMember, patch: u32) -> Option<(u32, ClumpMember)> {
-        let is_ghost = self.is_ghost.get(clump as usize).copied().unwrap_or(false);
         let is_later = |other: u32| self.wave[other as usize] > self.wave[clump as usize];
-        if is_ghost && patch != NO_CLUMP && is_later(patch) {
+        if listed.is_claimed() && patch != NO_CLUMP && is_later(patch) {
             return Some((patch, ClumpMember::candidate(listed.member)));
         }
+        let listed = if listed.is_claimed() { ClumpMember::handed(listed.member) } else { listed };
         self.parent[clump as usize].map(|parent| (parent, listed))
     }
 }
@@ -217,12 +219,12 @@ impl ClumpTree<'_> {
     }
 
     /// The members of each clump as its candidates, by rising number, and the members of no clump.
-    fn own_members(&self) -> (Vec<Vec<ClumpMember>>, Vec<u32>) {
+    fn own_members(&self, members: &HaloMembers) -> (Vec<Vec<ClumpMember>>, Vec<u32>) {
         let (mut own, mut none) = (vec![Vec::new(); self.parent.len()], Vec::new());
         for (member, clump) in (0..).zip(self.clump_of) {
             match *clump {
                 NO_CLUMP => none.push(member),
-                clump => own[clump as usize].push(ClumpMember::candidate(member)),
+                clump => own[clump as usize].push(members.listed(member)),
             }
         }
         (own, none)
@@ -334,7 +336,8 @@ pub struct ListedClump<'a> {
     pub is_ghost: bool,
 }
 
-/// [`unbind_slices`] of the listed members of a clump. It passes up those that it loses, as candidates.
+/// [`unbind_slices`] of the listed members of a clump: first of those that it claims alone, if there are any.
+/// It passes up those that it loses.
 ///
 /// # Errors
 /// Those of the slices.
@@ -345,14 +348,43 @@ pub fn unbind_candidates<S: Slices>(
     scratch: &mut UnbindScratch,
 ) -> Result<UnboundClump, S::Error> {
     let ListedClump { list, whole, peak, is_within, is_ghost } = *clump;
-    let of = |is_handed: bool| -> Vec<u32> {
-        let listed = list.iter().filter(|listed| listed.is_handed() == is_handed);
-        listed.map(|listed| listed.member).collect()
+    let of = |is_chosen: &dyn Fn(&ClumpMember) -> bool| -> Vec<u32> {
+        list.iter().filter(|listed| is_chosen(listed)).map(|listed| listed.member).collect()
     };
-    let candidates = Candidates { list: &of(false), handed: &of(true), whole, peak, is_within, is_ghost };
-    let mut found = unbind_slices(members, &candidates, call, scratch)?;
-    let handed = std::mem::take(&mut found.unbound).into_iter().map(ClumpMember::handed).collect();
+    let unbind = |list: &[u32], handed: &[u32], is_ghost: bool, scratch: &mut UnbindScratch| {
+        let candidates = Candidates { list, handed, whole, peak, is_within, is_ghost };
+        unbind_slices(members, &candidates, call, scratch)
+    };
+    let claimed = of(&|listed| listed.is_claimed());
+    let mut found = None;
+    if total(call.slices, claimed.len())? > 0 {
+        let of_track = unbind(&claimed, &of(&|listed| !listed.is_claimed()), true, scratch)?;
+        found = (is_ghost || total(call.slices, of_track.bound.len())? > 0).then_some(of_track);
+    }
+    let mut found = match found {
+        Some(found) => found,
+        None => {
+            let (own, handed) = (of(&|listed| !listed.is_handed()), of(&|listed| listed.is_handed()));
+            unbind(&own, &handed, is_ghost, scratch)?
+        }
+    };
+    let lost = std::mem::take(&mut found.unbound);
+    let passed_on = |member: u32| match claimed.binary_search(&member) {
+        Ok(_) => ClumpMember::claimed(member),
+        Err(_) => ClumpMember::handed(member),
+    };
+    let handed = lost.into_iter().map(passed_on).collect();
     Ok(UnboundClump { found, handed })
+}
+
+impl HaloMembers {
+    /// A member in the list of the clump of which it is a candidate.
+    pub fn listed(&self, member: u32) -> ClumpMember {
+        match self.former_rank(member) {
+            NO_RANK => ClumpMember::candidate(member),
+            _ => ClumpMember::claimed(member),
+        }
+    }
 }
 
 /// Unbinds all clumps of a halo, the deepest first, each by its number and the list of its members.
@@ -363,7 +395,7 @@ pub(super) fn unbind_clumps(
 ) -> Result<BoundHierarchy, ClumpTreeError> {
     tree.check(members)?;
     let waves = Waves::new(tree.parent, tree.ghosts.is_ghost)?;
-    let (mut lists, mut unbound) = tree.own_members();
+    let (mut lists, mut unbound) = tree.own_members(members);
     let mut clumps = vec![Unbinding::default(); tree.parent.len()];
     for clump in waves.clumps().into_iter().flatten().map(|clump| clump as usize) {
         let mut list = std::mem::take(&mut lists[clump]);

@@ -144,7 +144,7 @@ pub struct Candidates<'a> {
     /// Whether the clump lies within another one. Its candidates may then contain a part of the host that is
     /// bound to itself.
     pub is_within: bool,
-    /// Whether the clump has no peak, only former members: its cores are those with the lowest
+    /// Whether the candidates are former members of a track, and there need not be a peak: cores are those with the lowest
     /// [former ranks](MemberColumns::former_rank), and its centre may be anywhere.
     pub is_ghost: bool,
 }

@@ -65,7 +65,6 @@ impl SlicedHalo {
         particles: Vec<ClumpParticle>,
         frame: &HaloFrame,
         unbinder: &Unbinder,
-        has_ghosts: bool,
         slices: &RankSlices,
     ) -> Result<Self, BoundError> {
         let block = unbinder.spanning.block;
@@ -105,7 +104,7 @@ impl SlicedHalo {
         };
         let sorted = by_key.sort(slices, members)?;
         let (members, first) = (sorted.records, sorted.first);
-        let columns = columns(members.iter(), has_heat, has_ghosts);
+        let columns = columns(members.iter(), has_heat, unbinder.has_tracks);
         columns.check().map_err(|error| by_place(error, &members))?;
         let starts = block_starts(members.len(), |i| members[i].key, first, block);
         Ok(Self {
@@ -146,11 +145,11 @@ impl SlicedHalo {
 }
 
 /// Members in their order as columns; with thermal energies if some have them, and former ranks if there are
-/// ghosts.
+/// tracks.
 pub(super) fn columns<'a>(
     members: impl Iterator<Item = &'a SlicedMember> + Clone,
     has_heat: bool,
-    has_ghosts: bool,
+    has_tracks: bool,
 ) -> MemberColumns {
     MemberColumns {
         position: members.clone().map(|member| member.position).collect(),
@@ -162,7 +161,7 @@ pub(super) fn columns<'a>(
             true => members.clone().map(|member| member.internal_energy).collect(),
             false => Vec::new(),
         },
-        former_rank: match has_ghosts {
+        former_rank: match has_tracks {
             true => members.clone().map(|member| member.former_rank).collect(),
             false => Vec::new(),
         },

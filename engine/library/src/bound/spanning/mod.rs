@@ -120,7 +120,7 @@ pub fn unbind_spanning(
     let clumps = halo.clumps.as_slice();
     let frame = HaloFrame { space: unbinder.space, peak: clumps[0].peak };
     let is_ghost = HaloClump::ghosts(clumps);
-    let sliced = SlicedHalo::new(halo.members, &frame, unbinder, !is_ghost.is_empty(), &slices)?;
+    let sliced = SlicedHalo::new(halo.members, &frame, unbinder, &slices)?;
     let place = |id: u64| clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
     let parent = unbinder.parents(clumps);
     let centres = match unbinder.method.has_shells() && unbinder.shell_centre == ShellCentre::ShrinkingSphere
@@ -134,7 +134,7 @@ pub fn unbind_spanning(
     // The particles of a clump that is not listed belong to the main clump.
     let mut lists: Vec<Vec<ClumpMember>> = vec![Vec::new(); clumps.len()];
     for (member, clump) in (0..).zip(&sliced.clump) {
-        lists[place(*clump)].push(ClumpMember::candidate(member));
+        lists[place(*clump)].push(sliced.members.listed(member));
     }
     work.unbind_halo(&sliced, &slices)?;
     let kept = work.unbind(lists, &sliced, &slices)?;

@@ -98,7 +98,7 @@ impl SpanningClumps<'_> {
         scratch: &mut UnbindScratch,
     ) -> WholeClump {
         let has_heat = self.unbinder.method.is_thermal();
-        let columns = columns(list.iter().map(|(_, sent)| &sent.member), has_heat, !self.is_ghost.is_empty());
+        let columns = columns(list.iter().map(|(_, sent)| &sent.member), has_heat, self.unbinder.has_tracks);
         let is_first = |i: &u32| {
             let at = *i as usize;
             at == 0 || list[at].1.block != list[at - 1].1.block

@@ -153,6 +153,7 @@ impl GroupPhysics {
             columns: &columns,
             allow_duplicate_ids: of.request.params.allow_duplicate_ids,
             spanning: bound.spanning,
+            has_tracks: false,
         };
         let (densities, with_members) = (self.densities, bound.with_members);
         let task = BoundTask { unbinder, densities, rows: &rows, with_members, with_ranks: false };

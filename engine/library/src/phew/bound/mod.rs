@@ -179,6 +179,7 @@ impl MemberWork<'_> {
                 columns: &columns,
                 allow_duplicate_ids: request.allow_duplicate_ids,
                 spanning: request.spanning,
+                has_tracks: placed.is_some(),
             },
             densities: cosmology.map(|cosmology| SphereDensities::new(&header.units, cosmology, false)),
             rows: &rows,
