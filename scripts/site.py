@@ -54,8 +54,8 @@ def reachable(pages: list[str], texts: dict[str, str]) -> tuple[list[str], set[s
         for target in links_of(page, texts[page]):
             path = ROOT / target
             if path.is_dir():
-                continue
-            if target.endswith(".md") and target not in found:
+                others.update(str(file.relative_to(ROOT)) for file in path.rglob("*") if file.is_file())
+            elif target.endswith(".md") and target not in found:
                 found.append(target)
             elif not target.endswith(".md"):
                 others.add(target)
@@ -71,6 +71,12 @@ def text_at(page: str) -> str:
 
 def listing(title: str, language: str, file: str) -> str:
     return f"# {title}\n\nThis is `{file}`.\n\n```{language}\n{(ROOT / file).read_text()}```\n"
+
+
+def rust_page() -> str:
+    crates = ["inselberg", "inselberg_kernels", "inselberg_io", "inselberg_comm", "inselberg_tasks"]
+    rows = "\n".join(f"- [`{crate}`](../../rust/{crate}/index.html)" for crate in crates)
+    return f"# The API of Rust\n\n[The library](../library.md) is the guide. The crates, the library first:\n\n{rows}\n"
 
 
 def signature(node: ast.FunctionDef, is_method: bool) -> str:
@@ -137,6 +143,7 @@ def stage(source: Path) -> None:
     """Writes the pages, under their paths in the repository, and what they show."""
     listed = (ROOT / "docs/SUMMARY.md").read_text()
     made = {
+        "docs/api/rust.md": rust_page(),
         "docs/api/c.md": listing("The header of C", "c", "engine/capi/include/inselberg.h"),
         "docs/api/fortran.md": listing("The module of Fortran", "fortran", "engine/capi/fortran/inselberg.f90"),
         "docs/api/python.md": python_page(),
@@ -144,11 +151,22 @@ def stage(source: Path) -> None:
     chapters = links_of("docs/SUMMARY.md", listed)
     pages, others = reachable(chapters, dict(made))
     for page in pages:
-        write(source / page, made.get(page) or (ROOT / page).read_text())
+        write(source / staged(page), LINK.sub(staged_link, made.get(page) or text_at(page)))
     for file in sorted(others):
         if not file.startswith("..") and (ROOT / file).is_file():
             write(source / file, (ROOT / file).read_bytes())
-    write(source / "SUMMARY.md", summary(listed, [page for page in pages if page not in chapters]))
+    overview = summary(listed, [page for page in pages if page not in chapters])
+    write(source / "SUMMARY.md", LINK.sub(staged_link, overview))
+
+
+def staged(page: str) -> str:
+    """mdBook makes README.md an index.html, but leaves links to it as they are."""
+    return re.sub(r"(^|/)README\.md", r"\1index.md", page)
+
+
+def staged_link(match: re.Match) -> str:
+    url = match[1]
+    return match[0] if urlsplit(url).scheme else f"]({staged(url)})"
 
 
 def write(path: Path, content: str | bytes) -> None:
