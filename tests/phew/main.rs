@@ -36,5 +36,6 @@ mod refined;
 mod significance;
 mod spanning;
 mod spheres;
+mod stability;
 mod synth;
 mod voids;

@@ -43,6 +43,17 @@ fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> P
     }
 }
 
+/// The catalogue of a run on one rank, with its particles.
+pub fn run_with(
+    input: &Given,
+    graph: &ParticleGraphConfig,
+    density: f64,
+    persistence: Persistence,
+    saddle: Option<f64>,
+) -> Catalogue {
+    on(input, graph, &phew_config(density, persistence, saddle), Comm::threads(1))
+}
+
 pub fn snapshot(input: &Given, graph: &ParticleGraphConfig) -> ParticleSnapshot {
     ParticleSnapshot::new(std::sync::Arc::new(input.clone()), &graph.mesh).expect("particles")
 }

@@ -287,7 +287,7 @@ impl Clumps {
             return Err(Error::new(ErrorKind::InvalidArgument, message));
         }
         let search = SearchThresholds::new(params.thresholds().in_code_units(self.units));
-        let by = (params.rules, params.bound.central);
+        let by = (params.rules, params.bound.central, params.stability);
         let (mut catalogue, found) = cut_again(&self.peaks, &search, by, (self.attributes(), None), comm)?;
         params.in_force(self.units.of).update(&mut catalogue.attributes);
         let labels = match &self.patches {

@@ -24,6 +24,7 @@ use crate::phew::peak_comm::PeakComm;
 use crate::phew::peaks::Peaks;
 use crate::phew::phew_params::PhewParams;
 use crate::phew::selection::Selected;
+use crate::phew::stability::{Stabilities, stabilities};
 use crate::phew::tables::{
     PatchIds, PhewProvenance, attributes, clumps_table, haloes_table, known_properties, particles_table,
     ties_table, tree_part, tree_table,
@@ -170,7 +171,12 @@ pub fn from_peaks(
     if let (1.., Some(snapshot)) = (params.min_particles, source.snapshot) {
         leave_out_small(&mut structures, params.min_particles, snapshot, &of.places(), &ids, comm)?;
     }
-    let mut catalogue = structure_catalogue(of, &structures, source, thresholds.given(), by, comm)?;
+    let stability = match params.stability {
+        true => stabilities(of.peaks(), &structures, &thresholds.searched(), by, comm)?,
+        false => None,
+    };
+    let cut = (&structures, stability.as_ref());
+    let mut catalogue = structure_catalogue(of, cut, source, thresholds.given(), by, comm)?;
     catalogue.tables.extend(label_tables(of, source, &ids, params, comm)?);
     thresholds.lower(&mut catalogue, &mut structures);
     let CataloguePart { attributes, tables } = &mut catalogue;
@@ -204,13 +210,13 @@ pub fn from_peaks(
 /// given ones.
 fn structure_catalogue(
     of: &impl Segmented,
-    structures: &Structures,
+    (structures, stability): (&Structures, Option<&Stabilities>),
     source: &Source,
     thresholds: &Thresholds,
     (rules, central): (Rules, CentralChoice),
     comm: &Comm,
 ) -> Result<CataloguePart, RunError> {
-    let tables = structure_tables(of.peaks(), structures, rules, thresholds.persistence, comm)?;
+    let tables = structure_tables(of.peaks(), (structures, stability), rules, thresholds.persistence, comm)?;
     let totals = RunTotals::new(of, structures, source.n_leaves, comm)?;
     if totals.n_lost > 0 && of.sums_its_density() {
         let (threshold, densest) = (thresholds.density, source.densest);
@@ -236,15 +242,20 @@ fn structure_catalogue(
 /// Collective: clumps, haloes, the tree and its ties.
 pub(super) fn structure_tables(
     peaks: &Peaks,
-    found: &Structures,
+    (found, stability): (&Structures, Option<&Stabilities>),
     rules: Rules,
     persistence: Persistence,
     comm: &Comm,
 ) -> Result<Vec<PartTable>, CommError> {
     let known = known_properties(peaks, persistence);
+    let mut lists = [clumps_table(&found.clumps, known), haloes_table(&found.haloes, known)];
+    for (kind, list) in lists.iter_mut().enumerate() {
+        list.columns.extend(stability.iter().flat_map(|of| of.columns(kind, persistence)));
+    }
+    let [clumps, haloes] = lists;
     let mut tables = vec![
-        in_order(clumps_table(&found.clumps, known), comm)?,
-        in_order(haloes_table(&found.haloes, known), comm)?,
+        in_order(clumps, comm)?,
+        in_order(haloes, comm)?,
         tree_part(tree_table(peaks, &found.peak_rank), &peaks.name, peaks.n_global),
     ];
     if rules == Rules::Ramses {

@@ -71,6 +71,7 @@ pub mod saddle;
 pub mod segment;
 pub(crate) mod segmented_leaves;
 pub mod selection;
+pub mod stability;
 pub mod sums;
 pub mod tables;
 pub mod test_fields;

@@ -11,6 +11,7 @@ use crate::phew::min_particles::MIN_PARTICLES;
 use crate::phew::params::{DensityUnit, OF_MEMBERS, ThresholdUnits, Thresholds, set_persistence};
 use crate::phew::peaks::Peaks;
 use crate::phew::phew_params::{CELLS, DIFFERENCE, MASS, MOST_CELLS, RATIO, SIGNIFICANCE};
+use crate::phew::stability::{is_stored, stabilities};
 use crate::phew::tables::{MIN_CELLS, PEAK, RecutError, RecutHeader, read_tree, threshold_attributes};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::units;
@@ -111,7 +112,7 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
     if thresholds.significance.is_some() && peaks.prominence.is_none() {
         return Err(RecutError::NoSignificance);
     }
-    let by = (header.rules, header.central);
+    let by = (header.rules, header.central, stored.table("clumps").is_some_and(is_stored));
     let pixels = stored.table("cells").filter(|cells| cells.column(PEAK).is_some());
     let (mut cut, found) = cut_again(&peaks, &search, by, (&stored.attributes, pixels), &Comm::solo())?;
     mark_given(&mut cut.attributes, is_new);
@@ -121,20 +122,24 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
 }
 
 /// Collective: clumps and haloes of the peaks of an earlier run under other thresholds, and their catalogue.
-/// Its attributes are `stored` with new thresholds and totals. `cells` are those of an image on a rank alone.
+/// Its attributes are `stored` with new thresholds and totals. Stability is found again if there was any. `cells` are those of an image on a rank alone.
 ///
 /// # Errors
 /// When another rank fails.
 pub(crate) fn cut_again(
     peaks: &Peaks,
     search: &SearchThresholds,
-    (rules, central): (Rules, CentralChoice),
+    (rules, central, has_stability): (Rules, CentralChoice, bool),
     (stored, cells): (&[(String, Attribute)], Option<&Table>),
     comm: &Comm,
 ) -> Result<(CataloguePart, Structures), CommError> {
     let thresholds = search.searched();
     let mut found = structures(peaks, &thresholds, rules, central, comm)?;
-    let tables = structure_tables(peaks, &found, rules, thresholds.persistence, comm)?;
+    let stability = match has_stability {
+        true => stabilities(peaks, &found, &thresholds, (rules, central), comm)?,
+        false => None,
+    };
+    let tables = structure_tables(peaks, (&found, stability.as_ref()), rules, thresholds.persistence, comm)?;
     let local = [found.clumps.len() as u64, found.haloes.len() as u64];
     let totals = comm.all_reduce_counts(&local, Reduce::Sum)?;
     let attributes = cut_attributes(stored, search.given(), [totals[0], totals[1], found.max_level]);

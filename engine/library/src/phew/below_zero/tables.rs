@@ -11,7 +11,11 @@ const OF_CELLS: [(&str, &[&str]); 4] = [
     ("cells", &["density"]),
 ];
 /// The columns with densities of saddles, and the words of their descriptions for missing saddles.
-const OF_SADDLES: [(&str, &str, &str); 3] = [
+const OF_SADDLES: [(&str, &str, &str); 7] = [
+    ("clumps", "death_density", "; 0 if never"),
+    ("haloes", "death_density", "; 0 if never"),
+    ("haloes", "saddle_same_low", "; 0 for any"),
+    ("haloes", "saddle_same_high", "infinite without one"),
     ("clumps", "saddle_density", "; 0 without"),
     ("haloes", "saddle_density", "; 0 without"),
     ("tree", "death_saddle", "; 0 if never"),

@@ -16,7 +16,7 @@ use crate::phew::peaks::{Peaks, density_key};
 use crate::stage::Stage;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
-use inselberg_kernels::ids::{ClumpSlot, PeakName};
+use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakName};
 use inselberg_kernels::phew::Rules;
 use rayon::prelude::*;
 
@@ -26,6 +26,8 @@ pub struct CutClumps {
     pub identities: Vec<ClumpIdentity>,
     /// The place of each own patch among these.
     pub of_peak: Vec<ClumpSlot>,
+    /// The own peaks that are not noise.
+    pub clump_peaks: Vec<PeakIdx>,
     /// Place of each own peak by falling density, from 1.
     pub peak_rank: Vec<u64>,
     /// The clumps that this rank cuts.
@@ -68,7 +70,8 @@ pub fn cut(
     }
     let n_clumps = comm.all_reduce_counts(&[tree.n_kept() as u64], Reduce::Sum)?[0] as usize;
     let max_level = comm.all_reduce_counts(&[tree.max_level(rules)], Reduce::Max)?[0];
-    Ok(CutClumps { identities, of_peak: followed.of_peak, peak_rank, tree, n_clumps, max_level })
+    let Followed { of_peak, clump_peaks, .. } = followed;
+    Ok(CutClumps { identities, of_peak, clump_peaks, peak_rank, tree, n_clumps, max_level })
 }
 
 /// To a cutter: clump peaks.

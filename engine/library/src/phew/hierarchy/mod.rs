@@ -22,7 +22,7 @@ use crate::bound::CentralChoice;
 use crate::phew::params::Thresholds;
 use crate::phew::peaks::Peaks;
 use inselberg_comm::{Comm, CommError, Rank};
-use inselberg_kernels::ids::ClumpSlot;
+use inselberg_kernels::ids::{ClumpSlot, PeakIdx};
 use inselberg_kernels::phew::Rules;
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::pixels::PixelShape;
@@ -43,6 +43,8 @@ pub struct Structures {
     pub clump_of_patch: Vec<u64>,
     /// Identifier of the halo of each patch; 0 for discarded ones.
     pub halo_of_patch: Vec<u64>,
+    /// The own peaks that are not noise: one per clump, discarded ones among them.
+    pub clump_peaks: Vec<PeakIdx>,
     /// Place of each peak by falling density, from 1.
     pub peak_rank: Vec<u64>,
     /// Highest level of a saddle that merged clumps.
@@ -84,6 +86,7 @@ pub fn structures(
         pixels,
         clump_of_patch,
         halo_of_patch,
+        clump_peaks: cut.clump_peaks,
         peak_rank: cut.peak_rank,
         max_level: cut.max_level,
         n_cut: cut.n_clumps,
