@@ -2,8 +2,9 @@
 
 use super::attribute_json::attribute_json;
 use crate::report::four_digits;
+use inselberg::phew::defaults;
 use inselberg::phew::image;
-use inselberg::phew::image::ImageNoise;
+use inselberg::phew::image::{ImageNoise, MissingFact};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::catalogue::info::attribute_text;
@@ -40,20 +41,31 @@ pub fn lines(snapshot: &dyn Snapshot) -> Vec<(&'static str, String)> {
         lines.push(("beam", format!("{major} x {minor}{angle} (degrees)")));
     }
     lines.extend(scales);
+    lines.extend(image::missing(&of_box(snapshot)).into_iter().map(missing));
     for (name, keyword) in [("values", "fits_BUNIT"), ("object", "fits_OBJECT"), ("sky", "sky")] {
         lines.extend(text(keyword).map(|text| (name, text)));
     }
     lines
 }
 
+/// What the header does not say, and which option says it.
+fn missing(fact: MissingFact) -> (&'static str, String) {
+    let text = match fact {
+        MissingFact::Coordinates => "coordinates on the sky: sizes are in pixels",
+        MissingFact::Beam => "beam: --beam adds n_beams and sizes without it",
+        MissingFact::Unit => "unit of brightness: --bunit adds fluxes",
+        MissingFact::Frequency => "frequency: --rest-frequency adds fluxes in Jy or temperatures in K",
+    };
+    ("missing", text.into())
+}
+
 /// The noise of an image, and thresholds that suit it, as names and texts. Empty without noise.
 pub fn noise_lines(noise: Option<&ImageNoise>) -> Vec<(&'static str, String)> {
     let Some(ImageNoise { sigma, origin, .. }) = noise else { return Vec::new() };
-    let times = |n: f64| four_digits(n * sigma);
+    let [density, difference] = defaults::OF_NOISE.map(|n| (n, four_digits(n * sigma)));
     let advice = format!(
-        "--density-threshold 5sigma ({}) with --relevance-difference 2sigma ({})",
-        times(5.0),
-        times(2.0)
+        "--density-threshold {}sigma ({}) and --relevance-difference {}sigma ({}), which are the defaults",
+        density.0, density.1, difference.0, difference.1
     );
     vec![
         ("noise", format!("{} (standard deviation, by {origin})", four_digits(*sigma))),

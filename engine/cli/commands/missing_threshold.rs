@@ -5,6 +5,8 @@ use super::flags::NamesFlags;
 use super::info_thresholds::ThresholdAdvice;
 use super::level_counts::LevelCounts;
 use crate::config::PhewJob;
+use inselberg::Rules;
+use inselberg::phew::image::tells_noise;
 use inselberg::phew::run::check_default_thresholds;
 use inselberg_io::{InputFacts, open_from};
 
@@ -20,6 +22,10 @@ pub fn check(job: &PhewJob, facts: &InputFacts) -> Result<(), CommandError> {
     let Err(error) = check_default_thresholds(snapshot.as_ref(), field.0, field.1) else {
         return Ok(());
     };
+    let is_paper = job.phew.rules == Rules::Paper;
+    if is_paper && (job.phew.image.noise.is_some() || tells_noise(snapshot.as_ref())?) {
+        return Ok(());
+    }
     let octs = LevelCounts::from_snapshot(snapshot.as_ref())?.octs();
     let advice = ThresholdAdvice::read(&job.input, field, snapshot.as_ref(), octs, true)?;
     let suggested = advice.sentence();

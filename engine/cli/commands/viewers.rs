@@ -60,9 +60,9 @@ pub fn stage_of_phew(job: &PhewJob, clumps: &Clumps, comm: &Comm) -> Result<Stag
         staged.extend(ViewerFolders { yt: None, ..folders }.stage(&lists, cells)?);
     }
     if let Some(path) = &job.dendrogram {
-        let value = match clumps.params().persistence {
-            Some(Persistence::Difference(difference)) => difference,
-            Some(Persistence::Ratio(_)) | None => 0.0,
+        let value = match clumps.thresholds().persistence.value {
+            Persistence::Difference(difference) => difference,
+            Persistence::Ratio(_) => 0.0,
         };
         let delta = Quantity { value, unit: QuantityUnit::Own };
         let request = DendrogramRequest { value: None, delta, cells: 0 };

@@ -156,7 +156,7 @@ pub use api::groups::{FofGroups, GroupId};
 pub use api::hook::Progress;
 pub use api::opened::{OpenParticles, OpenSnapshot};
 pub use api::params::{
-    FieldDefaults, FofParams, GivenNoise, ImageParams, Linking, LinkingTypes, Measure, NewThresholds,
+    Beam, FieldDefaults, FofParams, GivenNoise, ImageParams, Linking, LinkingTypes, Measure, NewThresholds,
     NewVoidThresholds, ParamError, ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams,
     PhewParams, TimeLimits, Topic, TreeParams,
 };

@@ -271,7 +271,9 @@ impl Clumps {
 
     fn cut_again(&self, params: &PhewParams, comm: &Comm) -> Result<Self, Error> {
         let params = converted(params, &self.scale)?;
-        let params = &PhewParams { is_on_mesh: self.params.is_on_mesh, ..params };
+        let mut params = PhewParams { is_on_mesh: self.params.is_on_mesh, ..params };
+        params.image.known.clone_from(&self.params.image.known);
+        let params = &params;
         params.check_on_cells()?;
         let fixed = |p: &PhewParams| {
             let thresholds = p.thresholds();

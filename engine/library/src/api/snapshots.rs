@@ -49,7 +49,7 @@ pub(crate) fn phew(
     tracks::go_on(session, &mut params);
     let params = &params;
     params.check_on_cells()?;
-    if params.density.is_none() {
+    if params.density.is_none() && params.noise_of_defaults().is_none() {
         check_default_thresholds(snapshot.reader(), field, params.rules)?;
     }
     let request = PhewRequest { field: field.clone(), params: params.clone() };

@@ -2,7 +2,7 @@
 //!
 //! A search of matter has default thresholds if the mean density of matter, or of the particles themselves,
 //! is known: on particles, and on cosmological outputs whose unit of density is the mean matter density.
-//! Their values are only here.
+//! Images with noise around 0 have default thresholds in standard deviations of it. All values are only here.
 //!
 //! This file uses neither options nor summaries.
 
@@ -34,6 +34,9 @@ pub const RELEVANCE: DefaultThreshold = default_threshold!(3);
 /// The same on a mesh from particles, where significance identifies noise as well. Subhaloes of 20 to 50
 /// particles need this low value.
 pub const RELEVANCE_ON_MESH: DefaultThreshold = default_threshold!(1.5);
+
+/// The same of images with noise, in standard deviations: density threshold and difference to the saddle.
+pub const OF_NOISE: [f64; 2] = [4.0, 2.0];
 
 /// A threshold and its origin.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,6 +7,7 @@ use crate::particle_mesh::{MeshUse, ParticleMeshConfig, ParticleSnapshot, grow};
 use crate::partition::{LoadRequest, LocalField, TakesPart, TestRule, load};
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound::{GasCells, TestField};
+use crate::phew::image::is_fits;
 use crate::phew::params::{DensityUnit, FieldChoice, ThresholdUnits};
 use crate::phew::phew_params::{PhewParams, PhewRequest};
 use crate::phew::prominence::DepositedParticles;
@@ -310,6 +311,7 @@ pub fn check_default_thresholds(
 ) -> Result<(), RunError> {
     let why = match choose_source(snapshot, field, rules)? {
         _ if rules == Rules::Ramses => "by RAMSES's rules".into(),
+        _ if is_fits(&snapshot.attributes()) => "for an image without noise around 0".into(),
         _ if !snapshot.header().is_in_mean_densities() => {
             "where the unit of density is not the mean matter density of a cosmology".into()
         }

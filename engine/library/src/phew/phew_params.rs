@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::partition::Weights;
 use crate::phew::Rules;
 use crate::phew::defaults::{self, ThresholdInForce, ThresholdsInForce};
-use crate::phew::image::ImageParams;
+use crate::phew::image::{ImageNoise, ImageParams};
 use crate::phew::params::{
     DensityUnit, FieldChoice, LEAST_THRESHOLD, Thresholds, check_rules, set_persistence,
 };
@@ -34,7 +34,8 @@ params! {
     /// and units, else of the mean density of the particles. Under RAMSES's rules the mass of an output with
     /// particles is in masses of the lightest one.
     ///
-    /// Particles and cosmological outputs of RAMSES need no thresholds: [`Self::default`].
+    /// Particles, cosmological outputs of RAMSES, and images with noise around 0 need no thresholds:
+    /// [`Self::default`].
     ///
     /// ```
     /// use inselberg::{Persistence, PhewParams};
@@ -50,15 +51,17 @@ params! {
         /// For particles the unit is the mean density of matter, Omega_m rho_crit, if the input states its
         /// cosmology and units, else the mean density of the particles. Fields of cells are in code units; in
         /// a cosmological RAMSES run that is the mean density of matter too. The default holds for particles,
-        /// and for the matter of such runs without RAMSES's rules. Otherwise a value is required, and
-        /// `inselberg info --thresholds` suggests values. 0 or more, or any number with
+        /// and for the matter of such runs without RAMSES's rules. For FITS images with values below 0 it is 4
+        /// standard deviations of their noise, with a `relevance_difference` of 2. Otherwise a value is required,
+        /// and `inselberg info --thresholds` suggests values. 0 or more, or any number with
         /// `relevance_difference` in a field of cells; RAMSES's density_threshold.
         pub density: Option<f64> = None, "density_threshold" = real(
             defaults::DENSITY.text,
             |_| true,
             DENSITY,
         ).measured(Measure::DENSITY);
-        /// Peaks that stand out less are noise. `None`: a ratio of 3; on a mesh that particles make, of 1.5.
+        /// Peaks that stand out less are noise. `None`: a ratio of 3; on a mesh that particles make, of 1.5; in
+        /// images with noise, a difference of 2 standard deviations.
         pub persistence: Option<Persistence> = None;
         /// Least significance of a peak in a density of particles; 3 by default.
         ///
@@ -161,7 +164,8 @@ params! {
         ///
         /// A peak is noise if its density minus its highest saddle is smaller. For fields such as
         /// overdensities: leaf cells may then be negative, and so may the density threshold. Not with
-        /// RAMSES's rules. The unit is that of the density threshold.
+        /// RAMSES's rules. The unit is that of the density threshold. The default for FITS images with noise is 2
+        /// standard deviations.
         "relevance_difference" = of_whole(
             ParamKind::Real,
             "",
@@ -204,18 +208,29 @@ impl PhewParams {
 
     /// The thresholds with their defaults; densities are in `unit`.
     pub(crate) fn in_force(&self, unit: DensityUnit) -> ThresholdsInForce {
-        let saddle = match (self.density, self.saddle) {
-            (Some(_), None) => None,
-            (_, given) => Some(ThresholdInForce::new(given, defaults::SADDLE.value)),
+        let of_noise = self.noise_of_defaults().map(|noise| defaults::OF_NOISE.map(|n| n * noise));
+        let saddle = match (self.density, of_noise, self.saddle) {
+            (Some(_), _, None) | (_, Some(_), None) => None,
+            (_, _, given) => Some(ThresholdInForce::new(given, defaults::SADDLE.value)),
         };
         let ratio = if self.is_on_mesh { defaults::RELEVANCE_ON_MESH } else { defaults::RELEVANCE };
-        let ratio = Persistence::Ratio(ratio.value);
+        let persistence = match of_noise {
+            Some([_, difference]) => Persistence::Difference(difference),
+            None => Persistence::Ratio(ratio.value),
+        };
+        let density = of_noise.map_or(defaults::DENSITY.value, |[density, _]| density);
         ThresholdsInForce {
             unit,
-            density: ThresholdInForce::new(self.density, defaults::DENSITY.value),
-            persistence: ThresholdInForce::new(self.persistence, ratio),
+            density: ThresholdInForce::new(self.density, density),
+            persistence: ThresholdInForce::new(self.persistence, persistence),
             saddle,
         }
+    }
+
+    /// The noise of an image, which decides about its defaults.
+    pub(crate) fn noise_of_defaults(&self) -> Option<f64> {
+        let known = self.image.known.as_ref().filter(|_| self.rules == Rules::Paper);
+        known.map(ImageNoise::in_densities)
     }
 
     /// The least value that a leaf may have.

@@ -139,6 +139,9 @@ fn run_on_leaves(
         counted: input.selected.as_ref().filter(|_| snapshot.has_particles()),
         ..Source::of_snapshot(snapshot, made, &input.field.field.name, input.units.mass, of_leaves)
     };
+    if image::is_fits(&source.attributes) {
+        params.image.replace_cards(&mut source.attributes);
+    }
     source.attributes.extend(of_image);
     let found = from_peaks(&mut segmented, &source, &thresholds, (params, false), comm, executor)?;
     let FoundClumps { catalogue, structures, .. } = found;

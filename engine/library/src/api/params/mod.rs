@@ -21,7 +21,7 @@ mod trees;
 
 pub use crate::fof::{FofParams, Linking};
 pub use crate::phew::PhewParams;
-pub use crate::phew::image::{GivenNoise, ImageParams};
+pub use crate::phew::image::{Beam, GivenNoise, ImageParams};
 pub use crate::phew::recut::NewThresholds;
 pub use crate::voids::NewVoidThresholds;
 pub use inselberg_io::FieldDefaults;

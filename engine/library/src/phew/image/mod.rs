@@ -25,7 +25,7 @@ pub use distinct::{places_of_patches, sky_pixels, sky_place};
 pub use flat::is_flat;
 pub use label_files::{LabelFormat, stage_labels_of_catalogue, stage_labels_of_part};
 pub use labels::{LabelsOf, stage_labels};
-pub use noise::{GivenNoise, ImageNoise, NOISE_OF_CELLS};
+pub use noise::{GivenNoise, ImageNoise, NOISE_OF_CELLS, tells_noise};
 pub use params::ImageParams;
 pub use regions::RegionFormat;
 
@@ -37,6 +37,7 @@ use inselberg_io::catalogue::{Attribute, Table};
 use inselberg_kernels::props::pixels::PixelShape;
 use inselberg_kernels::sky::SkyError;
 use observer::Observation;
+pub use observer::{Beam, MissingFact};
 
 /// The attribute with the coordinates of the columns, or the reason why there are none.
 const SKY: &str = "sky";
@@ -91,6 +92,11 @@ pub fn has_axes(attributes: &[(String, Attribute)]) -> bool {
 /// Sizes of pixels, channels and the beam of an image, as names and texts, where its header has them.
 pub fn scales(attributes: &[(String, Attribute)]) -> Vec<(&'static str, String)> {
     Observation::from_attributes(attributes).map_or(Vec::new(), |observed| observed.scales())
+}
+
+/// What the header of an image does not say, and columns need. Empty for other inputs.
+pub fn missing(attributes: &[(String, Attribute)]) -> Vec<MissingFact> {
+    Observation::from_attributes(attributes).map_or(Vec::new(), |observed| observed.missing())
 }
 
 /// The axes of the box that are the sky of a cube; `None` of images, where each pixel has its own place, and

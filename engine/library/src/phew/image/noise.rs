@@ -236,15 +236,38 @@ fn sizes_of(snapshot: &dyn Snapshot) -> [u32; 3] {
     header.coarse.map(|n| n << header.levelmin)
 }
 
+/// Local: whether the values of an image tell its noise. Reads only as many as are needed for that.
+///
+/// # Errors
+/// The image cannot be read.
+pub fn tells_noise(snapshot: &dyn Snapshot) -> ReadResult<bool> {
+    let (Some(field), mut n) = (snapshot.fields().first(), 0) else { return Ok(false) };
+    for piece in 0..if is_fits(&snapshot.attributes()) { snapshot.header().n_pieces } else { 0 } {
+        snapshot.octs(piece, &[field.name.as_str()], &mut |block| {
+            n += values_below_zero(block).count() as u64;
+            Ok(())
+        })?;
+        if n >= FEWEST {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The values below 0 of a block with one field.
+fn values_below_zero(block: &OctBlock) -> impl Iterator<Item = f64> {
+    block.split.iter().zip(&block.values[0]).flat_map(|(absent, values)| {
+        let cells = local::bits(u64::from(!absent)).map(|i| values[i as usize]);
+        cells.filter(|value| *value < 0.0 && value.is_finite())
+    })
+}
+
 /// The values below 0 in the pieces of this rank.
 fn below_zero(snapshot: &dyn Snapshot, field: &str, comm: &Comm) -> ReadResult<Vec<f64>> {
     let of_piece = |piece: usize| {
         let mut below = Vec::new();
         snapshot.octs(piece, &[field], &mut |block| {
-            for (absent, values) in block.split.iter().zip(&block.values[0]) {
-                let cells = local::bits(u64::from(!absent)).map(|i| values[i as usize]);
-                below.extend(cells.filter(|value| *value < 0.0 && value.is_finite()));
-            }
+            below.extend(values_below_zero(block));
             Ok(())
         })?;
         Ok(below)

@@ -23,11 +23,43 @@ pub struct Beam {
     pub angle: f64,
 }
 
+impl std::str::FromStr for Beam {
+    type Err = ();
+
+    /// From `MAJORxMINOR@ANGLE`; without the minor axis the beam is round, without the angle it is 0.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite()).ok_or(());
+        let (axes, angle) = text.split_once('@').unwrap_or((text, "0"));
+        let (major, minor) = axes.split_once('x').unwrap_or((axes, axes));
+        let (major, minor, angle) = (number(major)?, number(minor)?, number(angle)?);
+        if minor > 0.0 && major >= minor { Ok(Self { major, minor, angle }) } else { Err(()) }
+    }
+}
+
+impl std::fmt::Display for Beam {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}x{}@{}", self.major, self.minor, self.angle)
+    }
+}
+
 impl Beam {
     /// Its area in square arcseconds.
     pub fn area(&self) -> f64 {
         std::f64::consts::PI / (4.0 * std::f64::consts::LN_2) * self.major * self.minor
     }
+}
+
+/// What may be missing in a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingFact {
+    /// Coordinates on the sky.
+    Coordinates,
+    /// The beam.
+    Beam,
+    /// A unit of values that is a brightness.
+    Unit,
+    /// The frequency.
+    Frequency,
 }
 
 /// What is known of the observation that gave an image or cube.
@@ -119,6 +151,22 @@ impl Observation {
             lines.push(("beam area", format!("{} pixels{kelvins}", rounded(n))));
         }
         lines
+    }
+
+    /// What the header does not say, and columns need.
+    pub fn missing(&self) -> Vec<MissingFact> {
+        let is_temperature = matches!(self.brightness, Some(Brightness::Temperature(_)));
+        // Without a unit there are neither fluxes nor temperatures.
+        let needs_frequency = self.brightness.is_some() && (is_temperature || self.beam.is_some());
+        [
+            (MissingFact::Coordinates, self.pixel.is_none()),
+            (MissingFact::Beam, self.beam.is_none()),
+            (MissingFact::Unit, self.brightness.is_none()),
+            (MissingFact::Frequency, needs_frequency && self.frequency.is_none()),
+        ]
+        .into_iter()
+        .filter_map(|(fact, is_missing)| is_missing.then_some(fact))
+        .collect()
     }
 
     /// Pixels per beam; 1 if the beam or the pixels are not known, or the beam is smaller than a pixel.
