@@ -59,6 +59,15 @@ class PhewOptions(TypedDict, total=False):
     #: Mass per luminosity of the line of a cube, in Msun/(K km/s pc2).
     alpha_co: Optional[float]
 
+    #: The beam of a FITS image or cube, instead of that of its header.
+    beam: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: The unit of the values of a FITS image or cube, instead of BUNIT of its header.
+    bunit: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: The rest frequency of a FITS image or cube, instead of that of its header.
+    rest_frequency: Union[None, str, Sequence[str], Sequence[float]]
+
     #: Noise of a FITS image or cube: a number in its unit, or a FITS file with a map or cube.
     noise: Union[None, str, Sequence[str], Sequence[float]]
 

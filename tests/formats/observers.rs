@@ -11,7 +11,7 @@ use inselberg::phew::image::{LabelsOf, stage_labels};
 use inselberg::phew::run::run;
 use inselberg::{FieldChoice, Persistence, PhewParams};
 use inselberg_comm::{Comm, Rank, run_ranks};
-use inselberg_io::catalogue::{Catalogue, Table, read};
+use inselberg_io::catalogue::{Attribute, Catalogue, Table, read};
 use inselberg_io::{FieldDefaults, open_from, read_headers_with};
 use inselberg_kernels::dendrogram::DendrogramLimits;
 use std::fs;
@@ -215,6 +215,77 @@ fn small_map(room: &Room) -> String {
     let data = encoded(-64, (0..16).map(f64::from));
     fs::write(&path, FitsFile::default().image(-64, &[4, 4], &[], &data).bytes).expect("writing");
     path
+}
+
+/// What a header does not say may be given, and replaces what it says wrongly.
+#[test]
+fn beam_unit_and_frequency_may_be_given() {
+    let room = Room::new();
+    let whole = write_cube(&room);
+    let [bare, wrong] = ["bare.fits", "wrong.fits"].map(|name| room.path(name));
+    let data = encoded(-64, (0..SIZES.iter().product()).map(value));
+    let is_open =
+        |card: &&str| ["BUNIT", "BMAJ", "BMIN", "RESTFRQ"].iter().any(|open| card.starts_with(open));
+    let cards: Vec<&str> = CARDS.into_iter().filter(|card| !is_open(card)).collect();
+    fs::write(&bare, FitsFile::default().image(-64, &SIZES, &cards, &data).bytes).expect("writing");
+    let others = ["BUNIT = 'Jy/beam'", "BMAJ = 0.1", "BMIN = 0.1", "BPA = 70.0", "RESTFRQ = 1.4E9"];
+    let cards: Vec<&str> = cards.into_iter().chain(others).collect();
+    fs::write(&wrong, FitsFile::default().image(-64, &SIZES, &cards, &data).bytes).expect("writing");
+    let found = |cube: &str, more: &[&str]| {
+        let to = room.path("c.hdf5");
+        done(&[&["phew", cube, "-o", &to, "--force", "--quiet", "--distance", "414pc"], more].concat());
+        read(Path::new(&to)).expect("a catalogue")
+    };
+    let given = ["--beam", "10.8x7.2@0", "--bunit", "K", "--rest-frequency", "115.271GHz"];
+    let expected = found(&whole, &[]);
+    let clumps = |of: &Catalogue| of.table("clumps").expect("clumps").clone();
+    // Sizes without the beam may be NaN.
+    let text = |of: &Table| format!("{of:?}");
+    assert!(clumps(&expected).column("luminosity").is_some());
+    assert!(clumps(&found(&bare, &[])).column("flux").is_none());
+    for cube in [&bare, &wrong] {
+        let again = found(cube, &given);
+        assert!(text(&clumps(&again)) == text(&clumps(&expected)), "{cube}");
+        assert_eq!(
+            again.attribute("given_cards"),
+            Some(&Attribute::Text("BMAJ, BMIN, BPA, BUNIT, RESTFRQ".into()))
+        );
+    }
+    let text = done(&["info", &bare]);
+    for missing in ["--beam", "--bunit"] {
+        assert!(text.lines().any(|line| line.starts_with("missing") && line.contains(missing)), "{text}");
+    }
+    assert!(!done(&["info", &whole]).contains("missing"));
+    for (option, text, expected) in [
+        ("--beam", "7x9", "12.3x9.8@30"),
+        ("--beam", "0", "widths above 0"),
+        ("--bunit", "furlong", "mJy/beam"),
+        ("--rest-frequency", "-3GHz", "115.271GHz"),
+    ] {
+        room.refuses(&["phew", &bare, "-o", &room.path("d.hdf5"), option, text], &[option, expected]);
+    }
+}
+
+/// An image with noise needs no thresholds; one without needs a density threshold.
+#[test]
+fn noise_gives_the_default_thresholds() {
+    let room = Room::new();
+    let cube = write_cube(&room);
+    let [plain, given, tree] = ["plain.hdf5", "given.hdf5", "tree.hdf5"].map(|name| room.path(name));
+    done(&["phew", &cube, "-o", &plain, "--dendrogram", &tree, "--quiet"]);
+    let limits = ["--density-threshold", "4sigma", "--relevance-difference", "2sigma", "--with-cells"];
+    done(&[&["phew", &cube, "-o", &given, "--quiet"], &limits[..]].concat());
+    let [plain, given, tree] = [plain, given, tree].map(|path| read(Path::new(&path)).expect("a catalogue"));
+    assert!(format!("{:?}", plain.tables) == format!("{:?}", given.tables));
+    let origin = |of: &Catalogue| of.attribute("density_threshold_origin").cloned();
+    assert_eq!(origin(&plain), Some(Attribute::Text("default".into())));
+    assert_eq!(origin(&given), Some(Attribute::Text("given".into())));
+    assert_eq!(real(&tree, "min_delta"), 2.0 * real(&plain, "noise"));
+    let positive = room.path("positive.fits");
+    let data = encoded(-64, (0..SIZES.iter().product()).map(|i| value(i).abs()));
+    fs::write(&positive, FitsFile::default().image(-64, &SIZES, &CARDS, &data).bytes).expect("writing");
+    room.refuses(&["phew", &positive, "-o", &room.path("p.hdf5")], &["without noise", "--density-threshold"]);
+    done(&["phew", &positive, "-o", &room.path("p.hdf5"), "--noise", "0.3", "--quiet"]);
 }
 
 #[test]
