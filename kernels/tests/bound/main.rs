@@ -2,6 +2,7 @@
 
 mod bound_set;
 mod gas;
+mod ghosts;
 mod potential;
 mod properties;
 mod ramses;

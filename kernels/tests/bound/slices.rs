@@ -68,14 +68,20 @@ type Found = (BoundBits, UnbindReport, Option<BoundProperties>, [f64; 3]);
 /// Which members a clump has, by their positions, and how it begins.
 struct Roles {
     is_within: bool,
+    is_ghost: bool,
     begins_with_halo: bool,
     is_elsewhere: fn([f64; 3]) -> bool,
     is_handed: fn([f64; 3]) -> bool,
 }
 
 /// A clump that has all members and lies in no other one.
-const ALONE: Roles =
-    Roles { is_within: false, begins_with_halo: false, is_elsewhere: |_| false, is_handed: |_| false };
+const ALONE: Roles = Roles {
+    is_within: false,
+    is_ghost: false,
+    begins_with_halo: false,
+    is_elsewhere: |_| false,
+    is_handed: |_| false,
+};
 
 /// The unbinding of a clump among the members of a slice.
 fn unbound<S: Slices>(members: &HaloMembers, roles: &Roles, call: &UnbindCall<S>) -> Unbinding {
@@ -97,7 +103,7 @@ fn unbound<S: Slices>(members: &HaloMembers, roles: &Roles, call: &UnbindCall<S>
         whole: halo.as_ref(),
         peak,
         is_within,
-        is_ghost: false,
+        is_ghost: roles.is_ghost,
     });
     assert_eq!(found.bound.len() + found.unbound.len(), here.len());
     found
@@ -184,6 +190,17 @@ fn slices_of_a_clump_that_gets_losers_have_the_bits_of_the_whole() {
             check_as(&roles, &columns, 16, &UnbindRules::default(), &[2, 5, 8]);
         }
     }
+}
+
+/// A ghost at the centre of its host, whose former members are in any order, and as many of the host.
+#[test]
+fn slices_of_a_ghost_have_the_bits_of_the_whole() {
+    let mut columns = clump_in_host(400, 3000, &mut Random::new(33));
+    columns.internal_energy = vec![0.0; 3400];
+    columns.former_rank = (0..3400).map(|i| if i < 400 { (i * 7) % 400 } else { i }).collect();
+    let roles = Roles { is_within: true, is_ghost: true, is_elsewhere: |x| x[2] > 4.0, ..ALONE };
+    let report = check_as(&roles, &columns, 64, &UnbindRules::default(), &[1, 2, 3, 5]);
+    assert!(report.converged && report.passes > 3, "{report:?}");
 }
 
 /// Identifiers, energies and potentials of what is bound to a clump.
