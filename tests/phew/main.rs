@@ -38,4 +38,5 @@ mod spanning;
 mod spheres;
 mod stability;
 mod synth;
+mod tracks;
 mod voids;
