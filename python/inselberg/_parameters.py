@@ -35,6 +35,9 @@ class PhewOptions(TypedDict, total=False):
     #: What is divided evenly among ranks. It never changes a result.
     balance: Literal["work", "test-cells", "leaves"]
 
+    #: Also list for which other thresholds clumps and haloes are the same.
+    stability: bool
+
     #: Also list every leaf cell with its clump and halo.
     with_cells: bool
 
@@ -82,6 +85,9 @@ class PhewOptions(TypedDict, total=False):
 
     #: Also list the bound particles of each clump, the most bound first.
     with_members: bool
+
+    #: Remember the members of each clump from output to output.
+    tracks: bool
 
     #: The types whose mass makes the potential of unbinding.
     potential_from: Union[None, str, Sequence[str], Sequence[float]]
