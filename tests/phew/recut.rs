@@ -1,6 +1,6 @@
 //! A stored tree cut again is the catalogue of a run with those thresholds; a broken one is an error.
 
-use crate::common::compare::assert_same;
+use crate::common::compare::{assert_same, assert_same_table};
 use crate::common::room::{Room, done};
 use inselberg::executor::Executor;
 use inselberg::particle_mesh::{ParticleMeshConfig, ParticleSnapshot};
@@ -12,7 +12,7 @@ use inselberg::phew::{PhewParams, PhewRequest, Rules};
 use inselberg_cli::synth::{FieldParams, SynthField};
 use inselberg_comm::{Comm, run_ranks};
 use inselberg_io::Snapshot;
-use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, FORMATS, Values, read};
+use inselberg_io::catalogue::{Attribute, Catalogue, Dimension, FORMATS, Table, TableColumn, Values, read};
 use inselberg_io::particles::{N_KINDS, open_particles};
 use proptest::prelude::*;
 use std::path::Path;
@@ -550,4 +550,50 @@ fn damage(values: &mut Values, row: prop::sample::Index, word: u64, how: u8) {
         (Values::U32x3(v), _) => v[row][other % 3] = word as u32,
         (Values::I64(v), _) => v[row] = word as i64,
     }
+}
+
+/// The table without what a run on cells alone does not find.
+fn without_velocities(table: &Table) -> Table {
+    let is_kept = |column: &&TableColumn| !["bulk_velocity", "momentum"].contains(&column.name.as_str());
+    Table { name: table.name.clone(), columns: table.columns.iter().filter(is_kept).cloned().collect() }
+}
+
+/// A new density threshold, higher or lower, equals a run with it in every table.
+#[test]
+fn a_new_density_threshold_is_that_of_a_run_where_cells_are_stored() {
+    let room = Room::new();
+    let gas = crate::common::output("gas_2ranks").to_string_lossy().into_owned();
+    let [stored, again, direct] = ["a", "b", "c"].map(|name| room.path(&format!("{name}.csv")));
+    for rules in ["paper", "ramses"] {
+        let common = ["--field", "density", "--with-cells", "--compat", rules, "--saddle-threshold", "200"];
+        let run = |density: &str, to: &str| {
+            let more = ["--density-threshold", density, "-o", to, "--relevance-threshold", "2"];
+            done(&[&["phew", &gas][..], &common, &more].concat());
+        };
+        run("2", &stored);
+        for density in ["5.5", "37.25", "0.8"] {
+            run(density, &direct);
+            done(&["recut", &stored, "-o", &again, "--density-threshold", density, "--force"]);
+            let [expected, found] = [&direct, &again].map(|path| read(Path::new(path)).expect("it"));
+            let names = |of: &Catalogue| of.tables.iter().map(|table| table.name.clone()).collect::<Vec<_>>();
+            assert_eq!(names(&found), names(&expected), "{rules} {density}");
+            for (table, of_run) in found.tables.iter().zip(&expected.tables) {
+                assert_same_table(&without_velocities(table), &without_velocities(of_run), &table.name);
+            }
+            for name in ["density_threshold", "n_test_cells", "n_peaks", "n_clumps", "n_haloes", "n_levels"] {
+                assert_eq!(found.attribute(name), expected.attribute(name), "{rules} {density} {name}");
+            }
+        }
+    }
+    let dark = crate::common::output("dm_3ranks").to_string_lossy().into_owned();
+    let plain = ["--density-threshold", "40", "-o", &again];
+    let refuses = |stored: &str, part: &str| {
+        room.refuses(&["recut", stored, "-o", &room.path("d.csv"), "--density-threshold", "50"], &[part]);
+    };
+    done(&[&["phew", &dark, "--force"][..], &plain].concat());
+    refuses(&again, "no table `cells` with densities");
+    done(&[&["phew", &dark, "--force", "--with-cells", "--field", "cic"][..], &plain].concat());
+    refuses(&again, "its density is made of particles");
+    done(&[&["phew", &gas, "--force", "--with-cells", "--region", "box:0,0,0,0.5,1,1"][..], &plain].concat());
+    refuses(&again, "only a part of its cells was searched");
 }

@@ -62,12 +62,6 @@ fn mistyped_command_lines_are_one_line() {
         &["phew", "in", "again", "-o", "x", "--density-threshold", "80"],
         "--output: `x` for output; expected a name with {number}",
     );
-    let unsegmented = "cells at or below the old threshold were not segmented";
-    refused_with(&["recut", "in.hdf5", "-o", "out.hdf5", "--density-threshold", "40"], unsegmented);
-    refused_with(
-        &["recut", "in.hdf5", "-o", "out.hdf5", "--density-threshold"],
-        "a new run of `inselberg phew`",
-    );
     refused_with(
         &["phew", "in", "-o", "x", "--density-threshold", "80", "-v", "-q"],
         "given together with --quiet",

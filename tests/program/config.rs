@@ -202,11 +202,6 @@ fn errors_of_a_file_name_the_key_the_line_and_what_was_expected() {
         "[phew]\ncolour = 'red'\n",
         "run.toml:2: unknown key `colour` in [phew]; configs/reference.toml lists every key",
     );
-    refuse(
-        "[recut]\ndensity_threshold = 40\n",
-        "run.toml:2: `density_threshold`: recut cannot change it, because cells at or below the old threshold were not segmented and \
-         the catalogue has no density of single cells; expected a new run of `inselberg phew`",
-    );
     refuse("[recut]\ncompat = 1\n", "run.toml:2: unknown key `compat` in [recut]; it belongs in [phew]");
     refuse(
         "[phew]\ndensity_threshold = 'high'\n",

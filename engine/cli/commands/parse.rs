@@ -1,11 +1,11 @@
 //! Turns the command line into a checked job, by the table of options.
 
 use super::fault::CommandError;
-use super::program::{DENSITY_THRESHOLD, is_text, one_line, program};
+use super::program::{is_text, one_line, program};
 use super::{manual, version};
 use crate::config::{
-    COMMANDS, Command, CommandInfo, FIXED_DENSITY_THRESHOLD, Job, OptionKind, RawConfig, check, config_text,
-    options_of, parameters_markdown, parameters_python, passed_on, reference_toml,
+    COMMANDS, CommandInfo, Job, OptionKind, RawConfig, check, config_text, options_of,
+    parameters_markdown, parameters_python, passed_on, reference_toml,
 };
 use clap::ArgMatches;
 use clap::error::ErrorKind;
@@ -89,9 +89,6 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Command
         Err(e) => return Err(CommandError::user(one_line(&e))),
     };
     match chosen(&matches) {
-        Some((info, matches)) if info.command == Command::Recut && matches.contains_id(DENSITY_THRESHOLD) => {
-            Err(CommandError::user(format!("--{DENSITY_THRESHOLD}: {FIXED_DENSITY_THRESHOLD}")))
-        }
         Some((info, matches)) => Ok(Parsed::Typed(Box::new(Typed { info, matches: matches.clone() }))),
         None => about_itself(&matches),
     }

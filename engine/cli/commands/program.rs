@@ -1,6 +1,6 @@
 //! The whole command line for clap, from the tables of commands and options.
 
-use crate::config::{COMMANDS, Command, CommandInfo, Heading, Opt, OptionKind, options_of, passed_on};
+use crate::config::{COMMANDS, CommandInfo, Heading, Opt, OptionKind, options_of, passed_on};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgGroup, Command as Clap, ValueHint, value_parser};
@@ -64,7 +64,6 @@ fn command(word: &'static str, info: &'static CommandInfo) -> Clap {
     let clap =
         grouped.into_iter().fold(Clap::new(word).about(info.help), |clap, opt| clap.arg(argument(opt)));
     let clap = clap.disable_help_flag(true).arg(help()).after_long_help(EXIT_CODES);
-    let clap = if info.command == Command::Recut { clap.arg(refused_by_recut()) } else { clap };
     match options().any(|opt| !opt.positional && !opt.is_brief()) {
         true => {
             clap.after_help(format!("More options and details: `inselberg {} --help`", info.words.join(" ")))
@@ -75,14 +74,6 @@ fn command(word: &'static str, info: &'static CommandInfo) -> Clap {
 
 const EXIT_CODES: &str = "Exit codes: 0, success; 2, a mistake that you can correct, with one line on standard error; 1, a fault of \
                           the program or of the machine.";
-
-/// The threshold that people expect in `recut`, which [`Parsed`](super::parse::Parsed) refuses with a reason.
-fn refused_by_recut() -> Arg {
-    Arg::new(DENSITY_THRESHOLD).long(DENSITY_THRESHOLD).hide(true).num_args(0..=1).allow_hyphen_values(true)
-}
-
-/// An option of `phew` that `recut` cannot have.
-pub const DENSITY_THRESHOLD: &str = "density-threshold";
 
 fn help() -> Arg {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help);

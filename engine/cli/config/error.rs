@@ -46,18 +46,6 @@ pub enum ConfigError {
         /// `; did you mean ...?`, or empty.
         hint: String,
     },
-    /// A key that another command has, and this one cannot have.
-    #[error("{}:{line}: `{key}`: {why}", path.display())]
-    FixedKey {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The key.
-        key: String,
-        /// The reason, and what to do instead.
-        why: &'static str,
-    },
     /// An invalid value.
     #[error("{origin}: `{value}` for {option}; expected {expected}")]
     Value {

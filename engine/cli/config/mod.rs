@@ -61,7 +61,7 @@ pub use options::{OPTIONS, options_of, passed_on};
 pub use origin::Origin;
 pub use phew::PhewJob;
 pub use printed::{parameters_markdown, parameters_python};
-pub use raw::{FIXED_DENSITY_THRESHOLD, RawConfig, RawValue, config_text};
+pub use raw::{RawConfig, RawValue, config_text};
 pub use recut::RecutJob;
 pub use reference::reference_toml;
 pub use report_options::{CubeRegion, MapChoices, MapRegion, ShownResults};

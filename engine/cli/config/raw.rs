@@ -222,10 +222,6 @@ impl RawConfig {
     }
 }
 
-/// Why `recut` has no density threshold.
-pub const FIXED_DENSITY_THRESHOLD: &str = "recut cannot change it, because cells at or below the old threshold were not segmented and \
-                                           the catalogue has no density of single cells; expected a new run of `inselberg phew`";
-
 struct TomlFile<'a> {
     path: &'a Path,
     text: &'a str,
@@ -239,10 +235,6 @@ impl TomlFile<'_> {
 
     fn unknown_key(&self, table: &str, key: &Spanned<std::borrow::Cow<'_, str>>) -> ConfigError {
         let name: &str = key.get_ref();
-        if (table, name) == ("recut", "density_threshold") {
-            let (path, line) = (self.path.into(), self.line(key.span().start));
-            return ConfigError::FixedKey { path, line, key: name.into(), why: FIXED_DENSITY_THRESHOLD };
-        }
         let near = nearest(name, keys_in(table).map(|o| o.key).chain(tables_in(table)));
         let mut places = std::iter::once("").chain(COMMANDS.iter().map(|c| c.table));
         let elsewhere = places.find(|t| keys_in(t).any(|o| o.has_key(name)));

@@ -27,6 +27,7 @@ mod phew;
 mod program;
 mod quantities;
 pub mod rank_builder;
+mod recut_cells;
 mod session;
 mod slips;
 mod snapshots;

@@ -1,5 +1,6 @@
 //! Catalogues in files: read, cut again, written.
 
+use crate::api::recut_cells::recut_cells;
 use crate::error::Error;
 use crate::phew::image::{LabelsOf, stage_labels_of_catalogue};
 use crate::phew::recut::NewThresholds;
@@ -41,7 +42,8 @@ pub fn is_void_catalogue(stored: &Catalogue) -> bool {
 }
 
 /// The catalogue of clumps that a run with these thresholds writes, bit for bit, without the tables of cells
-/// and particles. No snapshot is read: it costs a sort of the peaks.
+/// and particles. No snapshot is read: it costs a sort of the peaks. A new density threshold segments the
+/// cells of the catalogue again, and the result has them.
 ///
 /// ```
 /// use inselberg::{Cells, Engine, Geometry, NewThresholds, Persistence, PhewParams, read_catalogue, recut};
@@ -64,7 +66,10 @@ pub fn is_void_catalogue(stored: &Catalogue) -> bool {
 /// # Errors
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, Error> {
-    Ok(crate::phew::recut::recut(stored, thresholds)?)
+    match thresholds.density {
+        None => Ok(crate::phew::recut::recut(stored, thresholds)?),
+        Some(_) => recut_cells(stored, thresholds),
+    }
 }
 
 /// As [`recut`], of voids. Densities of cores and walls are left out as well.

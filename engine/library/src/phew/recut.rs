@@ -23,6 +23,16 @@ use inselberg_kernels::phew::persistence::Persistence;
 params! {
     /// The new thresholds of a catalogue of clumps. `None` keeps a threshold.
     pub struct NewThresholds of "recut" measured in quantities {
+        /// New density threshold (code units), for a catalogue with cells; default: that of the catalogue.
+        ///
+        /// The cells of `with_cells` are segmented again, so this takes as long as a search. The catalogue has all tables of a new
+        /// run but bulk velocities, bound particles and particles. Not for images, regions and densities made
+        /// of particles.
+        pub density: Option<f64> = None, "density_threshold" = real(
+            "",
+            |_: &Option<f64>| true,
+            "a finite density, or to leave it out for the catalogue's own",
+        ).measured(Measure::DENSITY).example("120");
         /// Peaks of lower persistence are noise. Of the kind of the catalogue; a difference in mean densities
         /// for a mesh built from particles.
         pub persistence: Option<Persistence> = None;
@@ -84,10 +94,67 @@ const OF_HALOES: &str = "n_halo_";
 /// # Errors
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
-    let header = RecutHeader::from_catalogue(stored)?;
-    let mut thresholds = thresholds.clone();
-    thresholds.convert(&scale_of(stored, &header))?;
-    let is_new = [thresholds.persistence.is_some(), thresholds.saddle.is_some()];
+    let NewCut { header, thresholds: given, is_new, has_stability } = NewCut::new(stored, thresholds)?;
+    let search = SearchThresholds::new(given);
+    let header = RecutHeader { density_threshold: search.searched().density, ..header };
+    let peaks = read_tree(&search.lifted_tree(stored), &header)?;
+    if thresholds.significance.is_some() && peaks.prominence.is_none() {
+        return Err(RecutError::NoSignificance);
+    }
+    let by = (header.rules, header.central, has_stability);
+    let pixels = stored.table("cells").filter(|cells| cells.column(PEAK).is_some());
+    let (mut cut, found) = cut_again(&peaks, &search, by, (&stored.attributes, pixels), &Comm::solo())?;
+    mark_given(&mut cut.attributes, is_new);
+    let mut tables: Vec<Table> = cut.tables.into_iter().map(|part| part.table).collect();
+    tables.extend(pixels.map(|cells| labelled_again(cells, &found)));
+    Ok(Catalogue { attributes: cut.attributes, tables })
+}
+
+/// What a new cut of a stored catalogue asks for.
+pub(crate) struct NewCut {
+    /// Of the stored catalogue.
+    pub header: RecutHeader,
+    /// The thresholds in code units: the new ones, and the stored ones where there is none.
+    pub thresholds: Thresholds,
+    /// Whether persistence and saddle threshold are new.
+    is_new: [bool; 2],
+    /// Whether the stored catalogue has stability.
+    pub has_stability: bool,
+}
+
+impl NewCut {
+    /// # Errors
+    /// When the catalogue lacks attributes, or a threshold does not fit it.
+    pub fn new(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Self, RecutError> {
+        let header = RecutHeader::from_catalogue(stored)?;
+        let mut thresholds = thresholds.clone();
+        thresholds.convert(&scale_of(stored, &header))?;
+        let is_new = [thresholds.persistence.is_some(), thresholds.saddle.is_some()];
+        let has_stability = stored.table("clumps").is_some_and(is_stored);
+        let thresholds = in_code_units(&header, &thresholds)?;
+        Ok(Self { header, thresholds, is_new, has_stability })
+    }
+}
+
+/// The catalogue of a new run on the cells of a stored one, with the attributes of that one.
+pub(crate) fn of_new_run(stored: &Catalogue, found: Catalogue, cut: &NewCut) -> Catalogue {
+    let total = |name: &str| match found.attribute(name) {
+        Some(Attribute::Int(n)) => (*n).cast_unsigned(),
+        _ => unreachable!("every catalogue of clumps has its totals"),
+    };
+    let totals = ["n_clumps", "n_haloes", "n_levels"].map(total);
+    let mut attributes = cut_attributes(&stored.attributes, &cut.thresholds, totals);
+    for name in ["n_test_cells", "n_peaks"] {
+        if let Some(attribute) = attributes.iter_mut().find(|(known, _)| known == name) {
+            attribute.1 = Attribute::Int(total(name).cast_signed());
+        }
+    }
+    mark_given(&mut attributes, cut.is_new);
+    Catalogue { attributes, tables: found.tables }
+}
+
+/// New thresholds in code units; those of the catalogue where there is none.
+fn in_code_units(header: &RecutHeader, thresholds: &NewThresholds) -> Result<Thresholds, RecutError> {
     let persistence = thresholds.persistence.map_or(header.persistence, |new| new.times(header.unit));
     if persistence.is_difference() != header.persistence.is_difference() {
         return Err(RecutError::OtherPersistence { is_difference: header.persistence.is_difference() });
@@ -98,27 +165,14 @@ pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue
         Some(0.0) => 0.0,
         Some(mass) => mass * header.mass_unit.ok_or(RecutError::NoMassUnit)?,
     };
-    if let Some(saddle) = saddle.filter(|s| *s < header.density_threshold || *s <= 0.0) {
-        let density = header.density_threshold / header.unit;
+    let density = thresholds.density.map_or(header.density_threshold, |density| density * header.unit);
+    if let Some(saddle) = saddle.filter(|s| *s < density || *s <= 0.0) {
+        let density = density / header.unit;
         return Err(RecutError::SaddleBelowDensity { saddle: saddle / header.unit, density });
     }
     let min_cells = thresholds.min_cells.unwrap_or(header.min_cells);
     let significance = thresholds.significance.or(header.significance);
-    let given =
-        Thresholds { density: header.density_threshold, persistence, significance, saddle, mass, min_cells };
-    let search = SearchThresholds::new(given);
-    let header = RecutHeader { density_threshold: search.searched().density, ..header };
-    let peaks = read_tree(&search.lifted_tree(stored), &header)?;
-    if thresholds.significance.is_some() && peaks.prominence.is_none() {
-        return Err(RecutError::NoSignificance);
-    }
-    let by = (header.rules, header.central, stored.table("clumps").is_some_and(is_stored));
-    let pixels = stored.table("cells").filter(|cells| cells.column(PEAK).is_some());
-    let (mut cut, found) = cut_again(&peaks, &search, by, (&stored.attributes, pixels), &Comm::solo())?;
-    mark_given(&mut cut.attributes, is_new);
-    let mut tables: Vec<Table> = cut.tables.into_iter().map(|part| part.table).collect();
-    tables.extend(pixels.map(|cells| labelled_again(cells, &found)));
-    Ok(Catalogue { attributes: cut.attributes, tables })
+    Ok(Thresholds { density, persistence, significance, saddle, mass, min_cells })
 }
 
 /// Collective: clumps and haloes of the peaks of an earlier run under other thresholds, and their catalogue.
