@@ -99,8 +99,8 @@ def test_columns_have_the_units_of_observers(tmp_path):
     fits.writeto(path, cube(), header())
     clumps = ib.phew(ib.open(path), distance="414pc", **OPTIONS).clumps
     expected = dict(
-        flux="Jy", flux_error="Jy", radius="arcsec", area_exact="arcsec2", v_rms="km/s", luminosity="K km/s pc2",
-        mass_luminous="Msun", centre_ra="deg", peak_velocity="km/s", density_peak="K", n_cells="dimensionless",
+        flux="Jy", flux_error="Jy", radius="arcsec", area_exact="arcsec2", v_rms="km/s", luminosity="K km s-1 pc2",
+        mass_luminous="solMass", centre_ra="deg", peak_velocity="km/s", density_peak="K", n_cells="dimensionless",
     )
     assert {name: clumps.units[name] for name in expected} == expected
     units = pytest.importorskip("astropy.units")
@@ -113,7 +113,7 @@ def test_columns_have_the_units_of_observers(tmp_path):
 def test_labels_and_regions_are_written(tmp_path):
     path, labels = tmp_path / "cube.fits", tmp_path / "labels.fits"
     fits.writeto(path, cube(), header())
-    found = ib.phew(ib.open(path), with_cells=True, **OPTIONS)
+    found = ib.phew(ib.open(path), **OPTIONS)
     found.save_labels(labels)
     assert np.array_equal(fits.getdata(labels), found.labels)
     assert wcs.WCS(fits.getheader(labels)).wcs.compare(wcs.WCS(header()).wcs)
@@ -129,8 +129,6 @@ def test_labels_and_regions_are_written(tmp_path):
     for name, of, text in (("l.txt", "clumps", r"\.fits, \.reg or \.crtf"), ("l.fits", "voids", "clumps or haloes")):
         with pytest.raises(ib.InvalidArgumentError, match=text):
             found.save_labels(tmp_path / name, of=of)
-    with pytest.raises(ib.InvalidArgumentError, match="with_cells"):
-        ib.phew(ib.open(path), **OPTIONS).save_labels(labels)
 
 
 def test_a_dendrogram_is_a_catalogue(tmp_path):

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 from astropy import units as u
 from astropy.io import fits
+from astropy.table import QTable
 from astropy.wcs import WCS
 from astrodendro import Dendrogram, pp_catalog, ppv_catalog
 from astrodendro.analysis import PPStatistic, PPVStatistic, ScalarStatistic
@@ -177,6 +178,27 @@ def turned_header(order, shape):
     return header("".join(kept), [lengths[axis] for axis in kept[::-1]])
 
 
+def units():
+    """Columns of a table in ECSV have their units in astropy."""
+    rng = np.random.default_rng(99)
+    cube, found, table = (f"{folder}/{name}" for name in ("u.fits", "u.hdf5", "u.ecsv"))
+    fits.writeto(cube, cloudy(rng, (12, 16, 20)), header("xyv", (12, 16, 20)), overwrite=True)
+    run("phew", cube, "-o", found, "--distance", "414pc", "--force")
+    run("convert", found, "--to", "ecsv", "-o", table, "--force")
+    import glob
+
+    [path] = glob.glob(f"{folder}/u*clumps*ecsv") or [table]
+    columns = QTable.read(path)
+    expected = dict(
+        flux=u.Jy, flux_integrated=u.Jy * u.km / u.s, brightness_integrated=u.K * u.km / u.s * u.arcsec**2, radius=u.arcsec,
+        area_exact=u.arcsec**2, v_rms=u.km / u.s, luminosity=u.K * u.km / u.s * u.pc**2, mass_luminous=u.Msun, radius_pc=u.pc,
+        flux_error=u.Jy, major_sigma_error=u.arcsec, centre_ra=u.deg,
+    )
+    for name, unit in expected.items():
+        assert columns[name].unit == unit, (name, columns[name].unit)
+
+
+units()
 n = 0
 for seed, (order, shape) in enumerate(
     [

@@ -273,7 +273,7 @@ fn noise_gives_the_default_thresholds() {
     let cube = write_cube(&room);
     let [plain, given, tree] = ["plain.hdf5", "given.hdf5", "tree.hdf5"].map(|name| room.path(name));
     done(&["phew", &cube, "-o", &plain, "--dendrogram", &tree, "--quiet"]);
-    let limits = ["--density-threshold", "4sigma", "--relevance-difference", "2sigma", "--with-cells"];
+    let limits = ["--density-threshold", "5sigma", "--relevance-difference", "2sigma", "--with-cells"];
     done(&[&["phew", &cube, "-o", &given, "--quiet"], &limits[..]].concat());
     let [plain, given, tree] = [plain, given, tree].map(|path| read(Path::new(&path)).expect("a catalogue"));
     assert!(format!("{:?}", plain.tables) == format!("{:?}", given.tables));

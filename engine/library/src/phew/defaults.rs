@@ -36,7 +36,7 @@ pub const RELEVANCE: DefaultThreshold = default_threshold!(3);
 pub const RELEVANCE_ON_MESH: DefaultThreshold = default_threshold!(1.5);
 
 /// The same of images with noise, in standard deviations: density threshold and difference to the saddle.
-pub const OF_NOISE: [f64; 2] = [4.0, 2.0];
+pub const OF_NOISE: [f64; 2] = [5.0, 2.0];
 
 /// A threshold and its origin.
 #[derive(Debug, Clone, Copy, PartialEq)]

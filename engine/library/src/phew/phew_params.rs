@@ -51,7 +51,7 @@ params! {
         /// For particles the unit is the mean density of matter, Omega_m rho_crit, if the input states its
         /// cosmology and units, else the mean density of the particles. Fields of cells are in code units; in
         /// a cosmological RAMSES run that is the mean density of matter too. The default holds for particles,
-        /// and for the matter of such runs without RAMSES's rules. For FITS images with values below 0 it is 4
+        /// and for the matter of such runs without RAMSES's rules. For FITS images with values below 0 it is 5
         /// standard deviations of their noise, with a `relevance_difference` of 2. Otherwise a value is required,
         /// and `inselberg info --thresholds` suggests values. 0 or more, or any number with
         /// `relevance_difference` in a field of cells; RAMSES's density_threshold.

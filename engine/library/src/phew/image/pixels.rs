@@ -327,7 +327,7 @@ impl ColumnList<'_> {
         }
         if let (Some(kelvins), Some(pixel)) = (kelvins, self.observed.pixel) {
             let width = channel.unwrap_or(1.0);
-            let unit = if channel.is_some() { "K km/s arcsec2" } else { "K arcsec2" };
+            let unit = if channel.is_some() { "K km s-1 arcsec2" } else { "K arcsec2" };
             self.add(
                 "brightness_integrated",
                 unit,
@@ -350,14 +350,14 @@ impl ColumnList<'_> {
         }
         let has_kelvins = self.observed.units_of_values().1.is_some();
         if has_kelvins {
-            self.add("luminosity", "K km/s pc2", "luminosity of the line", move |of, row| {
+            self.add("luminosity", "K km s-1 pc2", "luminosity of the line", move |of, row| {
                 of.luminosity(row, distance)
             });
-            self.add("mass_luminous", "Msun", "luminosity times alpha_co", move |of, row| {
+            self.add("mass_luminous", "solMass", "luminosity times alpha_co", move |of, row| {
                 of.luminosity(row, distance) * of.alpha_co
             });
         }
-        self.add("mass_virial", "Msun", "1040 radius_pc v_rms_deconvolved^2", move |of, row| {
+        self.add("mass_virial", "solMass", "1040 radius_pc v_rms_deconvolved^2", move |of, row| {
             VIRIAL * of.radius(row, distance) * of.resolved_width(row).powi(2)
         });
         if has_kelvins {
