@@ -24,6 +24,8 @@ module inselberg_clumps
   !> One engine for the whole run.
   type(inselberg_engine), save :: engine
   logical, save :: is_open = .false.
+  !> Isolated peaks below the relevance threshold: RAMSES keeps them, but they are no clumps.
+  integer, save :: n_isolated = 0
 
   !> The octs of this rank: their numbers in RAMSES's arrays, and the mesh as the library takes it.
   type :: oct_list
@@ -405,7 +407,7 @@ contains
     integer(c_int32_t), allocatable :: label(:)
     integer(c_int64_t), pointer :: id(:), level(:), parent(:), halo(:), cells(:)
     real(c_double), pointer :: relevances(:), masses(:)
-    integer(c_int32_t) :: code
+    integer(c_int32_t) :: code, without_row(1)
     integer :: ipeak, row
     label = pack(peak, peak > 0)
     call inselberg_pick_rows(engine, 'clumps', label, code)
@@ -433,6 +435,9 @@ contains
       end if
       row = row + 1
     end do
+    without_row = npeaks - (row - 1)
+    call sum_over_ranks(without_row)
+    n_isolated = without_row(1)
     mergelevel_max = greatest_of_ranks(maxval([lev_peak(1:npeaks), 0]))
     if (.not. saddle_threshold > 0) return
     call inselberg_get(engine, 'haloes', 'id', id, code)
@@ -516,18 +521,30 @@ contains
     integer(c_int64_t) :: here, n_clumps, n_haloes
     integer(c_int32_t) :: code
     if (npeaks_tot == 0) then
-      if (myid == 1 .and. create_output) print '(a, f0.3, a)', ' Inselberg: no cell above the density threshold, ', seconds, ' s'
+      if (myid == 1 .and. create_output) print '(2a)', ' Inselberg: no cell above the density threshold, ', in_seconds(seconds)
       return
     end if
     call inselberg_rows(engine, 'clumps', here, n_clumps, code)
     call inselberg_rows(engine, 'haloes', here, n_haloes, code)
     if (myid /= 1) return
     write (*, '(a, i0, a)', advance='no') ' Inselberg: ', n_clumps, ' clumps'
-    if (saddle_threshold > 0) write (*, '(a, i0, a)', advance='no') ' in ', n_haloes, ' haloes'
-    write (*, '(a, f0.3, a)', advance='no') ' in ', seconds, ' s'
-    if (of_catalogue > 0) write (*, '(a, f0.3, a)', advance='no') ', of which the catalogue ', of_catalogue, ' s'
+    if (saddle_threshold > 0) then
+      write (*, '(a, i0, a)', advance='no') ' and ', n_haloes, ' haloes'
+    else if (n_isolated > 0) then
+      write (*, '(a, i0, a)', advance='no') ' and ', n_isolated, ' isolated peaks below the relevance threshold'
+    end if
+    write (*, '(2a)', advance='no') ' in ', in_seconds(seconds)
+    if (of_catalogue > 0) write (*, '(2a)', advance='no') ', of which the catalogue ', in_seconds(of_catalogue)
     print '(a)', ''
   end subroutine
+
+  function in_seconds(seconds) result(text)
+    real(c_double), intent(in) :: seconds
+    character(:), allocatable :: text
+    character(20) :: number
+    write (number, '(f20.3)') seconds
+    text = trim(adjustl(number))//' s'
+  end function
 
 end module
 

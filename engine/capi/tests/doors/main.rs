@@ -4,6 +4,7 @@
 mod build;
 mod callbacks;
 mod catalogue;
+mod contrib_ramses;
 mod documentation;
 mod header;
 mod host;
