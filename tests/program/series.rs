@@ -265,3 +265,65 @@ fn an_interrupt_ends_the_series_and_the_next_run_goes_on() {
     }
     panic!("it is always done before the interrupt comes");
 }
+
+/// Each output follows from the one before it, so an output is only complete if that one has not changed.
+#[test]
+fn tracks_go_from_catalogue_to_catalogue() {
+    let room = Room::new();
+    let inputs = outputs(&room, &[7, 8, 9]);
+    let to = room.path(&format!("c_{{number}}.{}", FORMATS[0].extensions[0]));
+    let run = |inputs: &[String], more: &[&str]| {
+        let more = [&["--unbind", "--tracks"], more].concat();
+        done_json(&args(inputs, &to, &more))
+    };
+    assert_eq!(fates(&run(&inputs, &[])), ["computed"; 3]);
+    assert_eq!(fates(&run(&inputs, &[])), ["kept"; 3]);
+    let files = ["00007", "00008", "00009"].map(|number| result(&room, number));
+    let catalogues = || files.each_ref().map(|path| read(Path::new(path)).expect("a catalogue"));
+    let before = catalogues();
+    let [first, second, third] = before.each_ref().map(|found| text(found, "unbind_tracks_state"));
+    let from = before.each_ref().map(|found| text(found, "unbind_tracks_from"));
+    assert_eq!(from, ["none", first, second]);
+    // Copies of one output: the same objects, one by one.
+    let tracks = before
+        .each_ref()
+        .map(|found| found.table("tracks").expect("tracks").counts("track").map(<[u64]>::len));
+    assert!(tracks[0] > Some(3) && tracks.iter().all(|n| *n == tracks[0]), "{tracks:?}");
+
+    // The last one is still complete, as the one before it has the same tracks again.
+    fs::remove_file(&files[1]).expect("removed");
+    assert_eq!(fates(&run(&inputs, &[])), ["kept", "computed", "kept"]);
+    catalogues().iter().zip(&before).for_each(|(found, expected)| assert_same(found, expected, "again"));
+    // One by one, as jobs of a queue.
+    fs::remove_file(&files[1]).expect("removed");
+    assert_eq!(fates(&run(&inputs[1..2], &["--tracks-from", &files[0]])), ["computed"]);
+    assert_eq!(text(&catalogues()[1], "unbind_tracks_state"), second);
+    // Without its past it is another catalogue, and so is what follows.
+    assert_eq!(fates(&run(&inputs[1..2], &[])), ["computed"]);
+    assert_ne!(text(&catalogues()[1], "unbind_tracks_state"), second);
+    assert_eq!(fates(&run(&inputs, &[])), ["kept", "computed", "kept"]);
+    assert_eq!(text(&catalogues()[2], "unbind_tracks_state"), third);
+}
+
+#[test]
+fn tracks_without_what_they_need_are_refused() {
+    let room = Room::new();
+    let inputs = outputs(&room, &[7]);
+    let to = result(&room, "00007");
+    let refused = |more: &[&str]| {
+        let out = command(&args(&inputs, &to, more)).output().expect("the program starts");
+        assert!(!out.status.success(), "{more:?}");
+        let told = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(told.lines().count(), 1, "{told}");
+        told
+    };
+    assert!(refused(&["--tracks"]).contains("--unbind as well"));
+    assert!(refused(&["--unbind", "--tracks-from", "x.hdf5"]).contains("--tracks as well"));
+    let told = refused(&["--unbind", "--tracks", "--duplicate-ids", "allow"]);
+    assert!(told.contains("found again by identity"), "{told}");
+    let told = refused(&["--unbind", "--tracks", "--tracks-from", "absent.hdf5"]);
+    assert!(told.contains("absent.hdf5: there is no such file"), "{told}");
+    done(&args(&inputs, &to, &["--unbind"]));
+    let told = refused(&["--unbind", "--tracks", "--force", "--tracks-from", &to]);
+    assert!(told.contains("no tracks; expected a catalogue"), "{told}");
+}

@@ -3,7 +3,7 @@
 use crate::trees::history::HistoryParams;
 use crate::trees::history::NodeFate::{self, Disrupted, End, GoesOn, Lost, Merges};
 use crate::trees::table::TreeNode;
-use crate::trees::test_outputs::{TestOutput, linked};
+use crate::trees::test_outputs::{TestOutput, linked, recorded};
 
 const TRACERS: u32 = 10;
 
@@ -288,4 +288,32 @@ fn a_new_object_does_not_take_up_what_it_swallows() {
         ((2, 1), (1, 1), End, None),
     ];
     assert_eq!(links(&linked(&outputs, params(0, false))), expected);
+}
+
+/// Tracks that are known count more than scores; where both agree, the history is the same.
+#[test]
+fn known_tracks_are_recorded() {
+    let (large, small) = (ids(0..100), ids(200..230));
+    let outputs = vec![vec![(1, large.clone()), (2, small.clone())]; 3];
+    let plain = linked(&outputs, params(2, true));
+    let number = |object: u64| object;
+    let agreeing = recorded(&outputs, params(2, true), &|_, object| number(object));
+    assert_eq!(links(&agreeing), links(&plain));
+    // A swap in the last output.
+    let swapped = recorded(&outputs, params(2, true), &|output, object| {
+        number(if output == 2 { 3 - object } else { object })
+    });
+    let last: Vec<_> = links(&swapped).into_iter().filter(|link| link.0.0 == 2).collect();
+    assert_eq!(last, [((2, 1), (0, 2), End, None), ((2, 2), (0, 1), End, None)]);
+    // Missing in between, as another object holds its members; a new track is matched with none.
+    let missing = vec![outputs[0].clone(), vec![(1, joined(&[&large, &small]))], outputs[0].clone()];
+    let gap = recorded(&missing, params(2, true), &|_, object| number(object));
+    let small_link = links(&gap).into_iter().find(|link| link.0 == (0, 2)).expect("a node");
+    assert_eq!(small_link, ((0, 2), (0, 2), GoesOn, Some((2, 2))));
+    let new = recorded(&outputs[..2], params(0, false), &|output, object| match (output, object) {
+        (1, 2) => 1 << 40 | 2,
+        _ => number(object),
+    });
+    let born = links(&new).into_iter().find(|link| link.0 == (1, 2)).expect("a node");
+    assert_eq!(born.1, (1, 2));
 }

@@ -9,12 +9,16 @@
 //!                                └─ A               of A
 //! ```
 //!
+//! Where catalogues know the tracks of their objects, these are recorded. Objects without a track are matched
+//! by their scores.
+//!
 //! An object that is missing waits for up to `gap` outputs. If it does not come back, its fate follows from
 //! the sightings recorded while it waited.
 
 use crate::trees::matching::matched;
 use crate::trees::score::PairScore;
 use crate::trees::tracer::{TracerKey, weight, weight_sums};
+use std::collections::BTreeMap;
 
 /// Objects per output, at most.
 pub const MOST_OBJECTS: u64 = 1 << 31;
@@ -53,6 +57,8 @@ pub struct ObjectRow {
     pub mass: f64,
     /// The place of the object that contains it.
     pub host: Option<u32>,
+    /// Its track, where its catalogue knows it; 0 where it does not.
+    pub track: u64,
 }
 
 /// Where the most bound tracer of a slot is bound.
@@ -117,6 +123,8 @@ pub(super) struct GrowingNode {
     pub mass: f64,
     pub host: Option<usize>,
     pub track: u64,
+    /// Whether its catalogue knows the track.
+    pub is_recorded: bool,
     pub descendant: Option<usize>,
     pub fate: NodeFate,
     /// The score of the link to the descendant.
@@ -214,6 +222,8 @@ impl History {
             seen[sighting.slot as usize] = Some((first + sighting.object as usize, sighting.rank));
         }
         self.add_objects(step, first);
+        let (mut goes_on, mut has_progenitor) = (vec![false; n_sources], vec![false; step.objects.len()]);
+        self.record(step, &sources, first, &mut goes_on, &mut has_progenitor);
         let fits = |pair: &&PairScore| {
             let source = pair.source as usize;
             let total = self.weight_sums[self.nodes[sources[source]].n_tracers as usize];
@@ -222,8 +232,9 @@ impl History {
                 && pair.forward > 0
                 && (pair.backward > 0 || source >= n_previous)
         };
-        let candidates: Vec<PairScore> = step.pairs.iter().filter(fits).copied().collect();
-        let (mut goes_on, mut has_progenitor) = (vec![false; n_sources], vec![false; step.objects.len()]);
+        let is_free =
+            |pair: &&PairScore| !(goes_on[pair.source as usize] || has_progenitor[pair.object as usize]);
+        let candidates: Vec<PairScore> = step.pairs.iter().filter(fits).filter(is_free).copied().collect();
         for pair in matched(&candidates, n_sources, step.objects.len()) {
             let (source, object) = (pair.source as usize, pair.object as usize);
             (goes_on[source], has_progenitor[object]) = (true, true);
@@ -231,7 +242,7 @@ impl History {
         }
         self.take_up_orphans(&mut seen[n_sources..], first, &mut has_progenitor);
         let births = has_progenitor.iter().enumerate().filter(|(_, has)| !**has);
-        for (object, _) in births {
+        for (object, _) in births.filter(|(object, _)| step.objects[*object].track == 0) {
             self.nodes[first + object].track = step.number << OBJECT_BITS | step.objects[object].object;
         }
         let remains = self.remains(step, &sources, first);
@@ -252,12 +263,40 @@ impl History {
             tracer: row.tracer,
             mass: row.mass,
             host: row.host.map(|host| first + host as usize),
-            track: 0,
+            track: row.track,
+            is_recorded: row.track > 0,
             descendant: None,
             fate: NodeFate::End,
             score: 0,
         };
         self.nodes.extend(step.objects.iter().enumerate().map(node));
+    }
+
+    /// Links the objects whose tracks are known to those of the same track. An object that begins a known
+    /// track has no progenitor of that track, and is matched with none.
+    fn record(
+        &mut self,
+        step: &OutputStep,
+        sources: &[usize],
+        first: usize,
+        goes_on: &mut [bool],
+        has_progenitor: &mut [bool],
+    ) {
+        let of_track: BTreeMap<u64, usize> = sources
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| self.nodes[**node].is_recorded)
+            .map(|(source, node)| (self.nodes[*node].track, source))
+            .collect();
+        let scores: BTreeMap<(u32, u32), u64> =
+            step.pairs.iter().map(|pair| ((pair.source, pair.object), pair.score())).collect();
+        for (object, row) in step.objects.iter().enumerate().filter(|(_, row)| row.track > 0) {
+            has_progenitor[object] = true;
+            let Some(source) = of_track.get(&row.track).copied() else { continue };
+            goes_on[source] = true;
+            let score = scores.get(&(source as u32, object as u32)).copied().unwrap_or(0);
+            self.go_on(sources[source], first + object, score);
+        }
     }
 
     fn go_on(&mut self, from: usize, to: usize, score: u64) {

@@ -39,14 +39,28 @@ pub fn pair(from: &TestObject, to: &TestObject, n_tracers: u32, is_missing: bool
 
 /// The nodes of these outputs, by the history with scores from nested loops.
 pub fn linked(outputs: &[TestOutput], params: HistoryParams) -> Vec<TreeNode> {
+    recorded(outputs, params, &|_, _| 0)
+}
+
+/// The same, where `track` knows the track of an object by output and identifier; 0 where it does not.
+pub fn recorded(
+    outputs: &[TestOutput],
+    params: HistoryParams,
+    track: &dyn Fn(usize, u64) -> u64,
+) -> Vec<TreeNode> {
     let mut history = History::new(params);
     for (number, output) in outputs.iter().enumerate() {
-        advance(&mut history, outputs, number, output);
+        advance(&mut history, outputs, (number, output), track);
     }
     nodes(&history)
 }
 
-fn advance(history: &mut History, outputs: &[TestOutput], number: usize, output: &TestOutput) {
+fn advance(
+    history: &mut History,
+    outputs: &[TestOutput],
+    (number, output): (usize, &TestOutput),
+    track: &dyn Fn(usize, u64) -> u64,
+) {
     let n = history.params().n_tracers;
     let objects: Vec<ObjectRow> = output
         .iter()
@@ -56,6 +70,7 @@ fn advance(history: &mut History, outputs: &[TestOutput], number: usize, output:
             tracer: object.1.first().map(|id| key(*id)),
             mass: object.1.len() as f64,
             host: None,
+            track: track(number, object.0),
         })
         .collect();
     let (mut pairs, mut sightings) = (Vec::new(), Vec::new());

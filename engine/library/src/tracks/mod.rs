@@ -34,6 +34,6 @@ mod tables;
 
 pub use after::TracksAfter;
 pub use before::{PlaceRules, PlacedTracks};
-pub use state::{TrackState, TracksBefore};
+pub use state::{STATE, TrackState, TracksBefore};
 pub use stored::read_tracks;
-pub use tables::{DIGEST, DIGEST_BEFORE, STATE, add_ghosts, add_track_columns, track_attributes};
+pub use tables::{DIGEST, DIGEST_BEFORE, add_ghosts, add_track_columns, track_attributes};

@@ -6,6 +6,12 @@ use inselberg_kernels::trees::join::MemberEntry;
 use std::fmt;
 use std::sync::Arc;
 
+/// The tables of the state: tracks, and the particles of their sources.
+pub const STATE: [&str; 2] = ["tracks", "sources"];
+
+/// The attribute with the number of the output in numbers of tracks.
+pub const STEP: &str = "unbind_tracks_output";
+
 /// Tracks and their sources after an output.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TrackState {

@@ -1,7 +1,6 @@
 //! Tracks of a stored catalogue.
 
-use crate::tracks::state::TrackState;
-use crate::tracks::tables::STATE;
+use crate::tracks::state::{STATE, STEP, TrackState};
 use crate::trees::TreeError;
 use inselberg_comm::agree::agree;
 use inselberg_comm::{Comm, Rank};
@@ -10,9 +9,6 @@ use inselberg_kernels::tracks::Track;
 use inselberg_kernels::trees::join::MemberEntry;
 use inselberg_kernels::trees::tracer::TracerKey;
 use std::path::Path;
-
-/// The attribute with the number of the output in numbers of tracks.
-pub(super) const STEP: &str = "unbind_tracks_output";
 
 /// Columns of tracks that are read, in the order of [`track_of_row`].
 const COLUMNS: [&str; 10] = [

@@ -3,16 +3,12 @@
 use crate::bound::HaloClump;
 use crate::tables::{AttributeList, column};
 use crate::tracks::before::PlacedTracks;
-use crate::tracks::state::TrackState;
-use crate::tracks::stored::STEP;
+use crate::tracks::state::{STATE, STEP, TrackState};
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_io::catalogue::{Attribute, Dimension, PartTable, RowRun, Table, TableColumn, Values};
 use inselberg_kernels::tracks::Track;
 use inselberg_kernels::trees::join::MemberEntry;
 use std::collections::BTreeMap;
-
-/// The tables of the state.
-pub const STATE: [&str; 2] = ["tracks", "sources"];
 
 impl TrackState {
     /// Collective: the tables `tracks` and `sources`. Rank 0 has the tracks.
@@ -142,7 +138,7 @@ pub fn add_ghosts(part: &mut PartTable, ghosts: &[HaloClump], comm: &Comm) {
 
 fn append(column: &mut TableColumn, ghosts: &[HaloClump]) {
     let is_amount = [Dimension::MASS, Dimension::VOLUME].contains(&column.dimension);
-    let is_position = column.dimension == Dimension::LENGTH;
+    let is_position = column.name.starts_with("peak_position");
     let count: fn(&HaloClump) -> u64 = match column.name.as_str() {
         "id" | "central" => |ghost| ghost.id,
         "halo" => |ghost| ghost.halo,

@@ -45,6 +45,8 @@ pub struct ObjectProperties {
     pub max_circular_radius: Vec<f64>,
     /// Radii of half the mass.
     pub radius: Vec<f64>,
+    /// Tracks that the search remembered.
+    pub track: Vec<u64>,
 }
 
 /// Where members of an output come from.
@@ -145,7 +147,8 @@ pub fn object_columns(kind: ObjectKind, has: impl Fn(&str) -> bool) -> Vec<&'sta
     wanted.extend(names.parent.into_iter().chain([IS_CENTRAL]).filter(|name| has(name)));
     let first = |candidates: &[&'static str]| candidates.iter().copied().find(|name| has(name));
     wanted.extend([names.mass, names.position, names.velocity].into_iter().filter_map(first));
-    let others = ["maximum_circular_velocity", "maximum_circular_velocity_radius", "half_mass_radius"];
+    let others =
+        ["maximum_circular_velocity", "maximum_circular_velocity_radius", "half_mass_radius", "track"];
     wanted.extend(others.into_iter().filter(|name| has(name)));
     wanted
 }
@@ -301,6 +304,9 @@ fn properties(
         max_circular_velocity: reals(&["maximum_circular_velocity"]),
         max_circular_radius: reals(&["maximum_circular_velocity_radius"]),
         radius: reals(&["half_mass_radius"]),
+        track: table
+            .integers("track")
+            .map_or(vec![0; n], |tracks| order.iter().map(|row| tracks[*row].cast_unsigned()).collect()),
         id,
     }
 }

@@ -187,6 +187,7 @@ impl TreeLinker {
             tracer: None,
             mass: properties.mass[place],
             host: properties.host[place],
+            track: properties.track[place],
         };
         let mut objects: Vec<ObjectRow> = properties.id.iter().enumerate().map(row).collect();
         for count in &members.tracers {
