@@ -51,6 +51,10 @@ contains
     if (unbind .and. .not. pic) call refuse('unbind needs pic=.true.')
     call inselberg_open_serial(alone, 1, code)
     if (code == inselberg_done) call set_thresholds(alone, code)
+    ! A search in one cell checks the thresholds together.
+    if (code == inselberg_done) call inselberg_set_box(alone, inselberg_box(), code)
+    if (code == inselberg_done) call inselberg_set_leaves(alone, [0], reshape([0, 0, 0], [3, 1]), code)
+    if (code == inselberg_done) call inselberg_phew(alone, [0d0], code)
     if (code /= inselberg_done) call refuse(inselberg_message())
     call inselberg_free(alone, ignored)
     if (is_refused) call stop_run()
@@ -202,8 +206,9 @@ contains
     if (code == inselberg_done) call inselberg_set(engine, 'density_threshold', real(density_threshold, c_double), code)
     if (code == inselberg_done) call inselberg_set(engine, 'relevance_threshold', real(relevance_threshold, c_double), code)
     if (code == inselberg_done) call inselberg_set(engine, 'mass_threshold', 0, code)
+    ! All saddles are above the density threshold.
     if (code == inselberg_done .and. saddle_threshold > 0) &
-      call inselberg_set(engine, 'saddle_threshold', real(saddle_threshold, c_double), code)
+      call inselberg_set(engine, 'saddle_threshold', real(max(saddle_threshold, density_threshold), c_double), code)
   end subroutine
 
   !> The box without boundary regions, in code units.

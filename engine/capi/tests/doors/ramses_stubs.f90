@@ -32,7 +32,7 @@ module clfind_commons
   integer, allocatable, dimension(:) :: npeaks_per_cpu, ipeak_start, peak_cell, peak_cell_level, n_cells_halo, lev_peak, new_peak, &
     ind_halo, imaxp, icellp, levp, testp_sort
   real(dp), allocatable, dimension(:) :: denp, max_dens, relevance, halo_mass
-  real(dp) :: relevance_threshold = 2, density_threshold = 1, saddle_threshold = 4, mass_threshold = 0
+  real(dp) :: relevance_threshold = 2, density_threshold = 1, saddle_threshold = 0.5, mass_threshold = 0
   logical :: output_clump_field = .true.
   type(sparse_mat) :: saddles
   !> What the finder called.
