@@ -27,9 +27,10 @@ pub struct TrackState {
 }
 
 impl TrackState {
-    /// The number of the next output, where `stated` is the number that its input states.
-    pub fn next_step(&self, stated: Option<u32>) -> u64 {
-        let least = self.step + 1;
+    /// The number of an output after this state, or of a first one; `stated` is the number that its input
+    /// states.
+    pub fn next_step(last: Option<&Self>, stated: Option<u32>) -> u64 {
+        let least = last.map_or(0, |last| last.step + 1);
         stated.map(u64::from).filter(|number| (least..1 << 22).contains(number)).unwrap_or(least)
     }
 

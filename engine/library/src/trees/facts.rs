@@ -129,10 +129,12 @@ impl OutputFacts {
             Some(Attribute::Real(value)) if value.is_finite() => Some(*value),
             _ => None,
         };
-        let stated = match outline.attribute("input_number") {
+        let count = |name: &str| match outline.attribute(name) {
             Some(Attribute::Int(number)) => u64::try_from(*number).ok(),
             _ => None,
         };
+        // Tracks of a search are numbered by the numbers that it gave to its outputs.
+        let stated = count("unbind_tracks_output").or_else(|| count("input_number"));
         let units = || {
             let [length, density, time] = UNITS.map(real);
             Some([length?, density? * length?.powi(3), time?])

@@ -263,7 +263,7 @@ impl MemberWork<'_> {
     ) -> Result<(), RunError> {
         let (header, none) = (self.input.snapshot.header(), TrackState::default());
         let last = self.input.tracks.unwrap_or(&none);
-        let step = last.next_step(header.number);
+        let step = TrackState::next_step(self.input.tracks, header.number);
         let after = TracksAfter::new(last, placed, found, rows, (step, header.time), comm)?;
         let clumps = catalogue.tables.iter_mut().find(|part| part.table.name == "clumps");
         add_track_columns(&mut clumps.expect("clumps have a table").table, &rows.clumps, &after.track_of);
