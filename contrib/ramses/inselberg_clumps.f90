@@ -146,10 +146,11 @@ contains
     call count_peaks_of_ranks(labels%peak)
     call allocate_peaks(labels%peak, density)
     numbers = numbers_of_peaks(labels)
-    flag2 = 0
+    ! Without cells above the threshold, counting them has cleared flag2 where anybody reads it.
+    if (n_cells_above > 0) flag2 = 0
     if (ntest > 0) flag2(icellp) = number_of(numbers, labels%clump)
     do ilevel = nlevelmax, levelmin, -1
-      call make_virtual_fine_int(flag2(1), ilevel)
+      if (n_cells_above > 0) call make_virtual_fine_int(flag2(1), ilevel)
     end do
     call allocate_peak_patch_arrays
     call build_peak_communicator

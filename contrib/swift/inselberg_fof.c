@@ -244,7 +244,8 @@ static void compare(const struct engine *e, const struct particles *p, const uns
   MPI_Allreduce(MPI_IN_PLACE, &n_swift, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
 #endif
   const long long n = number_of_groups();
-  const long long split = count_split(here, swift, p->n, (size_t)n), swift_split = count_split(swift, here, p->n, (size_t)n_swift);
+  const long long split = count_split(here, swift, p->n, (size_t)n);
+  const long long swift_split = count_split(swift, here, p->n, (size_t)n_swift);
   if (e->nodeID == 0) {
     message("Inselberg: %lld groups, SWIFT: %lld groups; %lld and %lld of them are not the same set of particles", n, n_swift, split,
             swift_split);

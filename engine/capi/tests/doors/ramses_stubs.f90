@@ -72,9 +72,13 @@ subroutine count_test_particle(density, level, skipped, action)
   do while (igrid /= 0)
     do c = 0, twotondim - 1
       cell = ncoarse + c*ngridmax + igrid
+      if (action == 1) flag2(cell) = 0
       if (son(cell) /= 0 .or. .not. density(cell) > density_threshold) cycle
-      if (action == 1) ntest = ntest + 1
-      if (action == 1) cycle
+      if (action == 1) then
+        flag2(cell) = 1
+        ntest = ntest + 1
+        cycle
+      end if
       itest = itest + 1
       icellp(itest) = cell
       levp(itest) = level
