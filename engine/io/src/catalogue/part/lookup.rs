@@ -115,3 +115,51 @@ fn asked_of_holders(own: &[u64], wanted: &[u64], comm: &Comm) -> Result<Vec<(Ran
     }
     Ok(asked.into_iter().collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Dimension, Values};
+    use inselberg_comm::run_threads;
+
+    /// Rows of these identifiers; the values follow from them.
+    fn table(ids: &[u64]) -> Table {
+        let column = |name: &str, values| TableColumn {
+            name: name.into(),
+            dimension: Dimension::NONE,
+            description: String::new(),
+            values,
+        };
+        let halves = ids.iter().map(|id| *id as f32 / 2.0).collect();
+        let vectors = ids.iter().map(|id| [0, 1, 2].map(|axis| (id * 10 + axis) as f64)).collect();
+        let levels = ids.iter().map(|id| (id % 7) as u8).collect();
+        let columns = vec![
+            column("id", Values::U64(ids.to_vec())),
+            column("level", Values::U8(levels)),
+            column("position", Values::F64x3(vectors)),
+            column("mass", Values::F32(halves)),
+        ];
+        Table { name: "clumps".into(), columns }
+    }
+
+    #[test]
+    fn each_rank_gets_the_rows_that_it_names() {
+        // Rows lie anywhere, in any order. Rank 1 has none.
+        let held: [&[u64]; 3] = [&[40, 3, 17], &[], &[8, 1_000_000_007, 5]];
+        let wanted: [&[u64]; 3] = [&[], &[5, 40, 99, 40, 8], &[3, 1_000_000_007, 17, 2]];
+        let expected: [&[u64]; 3] = [&[], &[5, 40, 40, 8], &[3, 1_000_000_007, 17]];
+        let found = run_threads(3, |comm| {
+            let rank = comm.rank().at();
+            let part = PartTable { table: table(held[rank]), runs: Vec::new(), n_rows: 6 };
+            part.rows_of(held[rank], wanted[rank], comm).expect("rows")
+        });
+        for (found, ids) in found.expect("all ranks end").iter().zip(expected) {
+            assert_eq!(*found, table(ids));
+        }
+        let alone = run_threads(1, |comm| {
+            let part = PartTable::whole(table(&[9, 2, 4]));
+            part.rows_of(&[9, 2, 4], &[4, 7, 9, 4], comm).expect("rows")
+        });
+        assert_eq!(alone.expect("the rank ends"), [table(&[4, 9, 4])]);
+    }
+}
