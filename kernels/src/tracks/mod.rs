@@ -7,7 +7,7 @@
 //! | step | file |
 //! |---|---|
 //! | tracks, votes of their particles, clumps | this one |
-//! | host, pairing with a clump, ghosts and their parents | [`placement`] |
+//! | host, pairing with a clump, merging, ghosts and their parents | [`placement`] |
 //!
 //! It does not use ranks, files or positions of particles. Nothing depends on the order of its input: sums are
 //! of integers, and every choice between equals is by identifier.
@@ -18,6 +18,9 @@ use bytemuck::{Pod, Zeroable};
 
 /// Number of tracers of a track: its most bound former members, which vote for the place of the track.
 pub const N_TRACERS: u32 = 40;
+
+/// The tracers whose mean position and velocity are the core of a track.
+pub const N_CORE: u32 = 20;
 
 /// A satellite keeps this many former members per bound one, so that what it lost for a while may come back.
 pub const SOURCE_FACTOR: u64 = 3;
@@ -44,6 +47,8 @@ pub struct Track {
     pub is_central: u64,
     /// Consecutive outputs in which it was not bound.
     pub n_missed: u64,
+    /// Number of the track into which it has merged in that output; 0 for none. It then has no source, and ends.
+    pub merged_into: u64,
 }
 
 /// What the particles of a source say of a clump, summed over particles.

@@ -6,7 +6,8 @@
 //!                preferably one whose tracers are in the root clump
 //!     3. pair    another track and the clump with most of its tracers; of several tracks that choose one
 //!                clump, the one with most former members there
-//!     4. ghost   a track without a clump: its parent is its former one, or the root of the halo
+//!     4. merge   a track without a clump, whose core coincides with that of a heavier track in its halo
+//!     5. ghost   any other track without a clump: its parent is its former one, or the root of the halo
 //! ```
 //!
 //! A track in no halo is a ghost that is a halo of its own.
@@ -20,6 +21,10 @@ const MAJOR: f64 = 0.8;
 
 /// A track is in a halo that has this part of the weight of its tracers, in quarters.
 const QUARTERS_INSIDE: u64 = 1;
+
+/// Two cores coincide below this sum of their distances in position and velocity, each in units of the spread
+/// of one of them: the limit of HBT-HERONS.
+const COINCIDES: f64 = 2.0;
 
 /// Where a track is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
@@ -35,6 +40,8 @@ pub struct Placement {
     pub is_ghost: u64,
     /// 1 for the central of a halo, whose source claims nothing that lies in a patch.
     pub is_root: u64,
+    /// Number of the track into which it merges; 0 for none.
+    pub merged_into: u64,
 }
 
 /// The clumps of the haloes.
@@ -88,17 +95,21 @@ impl Ballot<'_> {
     }
 }
 
+/// How tracks are placed.
+pub struct Rules<'a> {
+    /// Identifiers of ghosts begin here.
+    pub first_ghost: u64,
+    /// The heaviest clump of a halo is its root, else the main one.
+    pub follows_mass: bool,
+    /// The distance of the cores of two slots: the sum of those in position and velocity, each in units of the
+    /// spread of one of them; the smaller one by either core. Infinite where a core is unknown.
+    pub core_distance: &'a dyn Fn(usize, usize) -> f64,
+}
+
 /// Places all tracks. `votes` are summed, `clumps` are listed by halo and identifier; identifiers of ghosts
-/// begin at `first_ghost`, by halo and slot. `follows_mass`: the heaviest clump of a halo is its root, else the
-/// main one.
-pub fn place(
-    tracks: &[Track],
-    votes: &[Vote],
-    clumps: &[PeakedClump],
-    first_ghost: u64,
-    follows_mass: bool,
-) -> Vec<Placement> {
-    let haloes = Haloes { clumps, follows_mass };
+/// begin at `first_ghost`, by halo and slot.
+pub fn place(tracks: &[Track], votes: &[Vote], clumps: &[PeakedClump], rules: &Rules) -> Vec<Placement> {
+    let haloes = Haloes { clumps, follows_mass: rules.follows_mass };
     let mut ballots = vec![Ballot(&[]); tracks.len()];
     for of_track in votes.chunk_by(|a, b| a.slot == b.slot) {
         ballots[of_track[0].slot as usize] = Ballot(of_track);
@@ -109,7 +120,8 @@ pub fn place(
     }
     place_roots(tracks, &ballots, &haloes, &mut found);
     pair(&ballots, &haloes, &mut found);
-    number_ghosts(&ballots, first_ghost, &mut found);
+    merge(tracks, rules.core_distance, &mut found);
+    number_ghosts(&ballots, rules.first_ghost, &mut found);
     set_parents(tracks, &haloes, &mut found);
     found
 }
@@ -156,15 +168,39 @@ fn pair(ballots: &[Ballot], haloes: &Haloes, found: &mut [Placement]) {
     }
 }
 
-/// Gives identifiers to the tracks without a clump that have tracers.
+/// Merges tracks without a clump into heavier ones at the same place. The heaviest come first, so that a track
+/// merges into one that goes on.
+fn merge(tracks: &[Track], core_distance: &dyn Fn(usize, usize) -> f64, found: &mut [Placement]) {
+    let mut of_halo: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (slot, placement) in found.iter().enumerate().filter(|(_, placement)| placement.halo > 0) {
+        of_halo.entry(placement.halo).or_default().push(slot);
+    }
+    for slots in of_halo.values_mut() {
+        slots.sort_by(|a, b| tracks[*b].mass.total_cmp(&tracks[*a].mass).then(a.cmp(b)));
+        for (at, slot) in
+            slots.iter().enumerate().filter(|(_, slot)| found[**slot].clump == 0).collect::<Vec<_>>()
+        {
+            let heavier = slots[..at].iter().filter(|other| found[**other].merged_into == 0);
+            let distances = heavier.map(|other| (core_distance(*slot, *other), *other));
+            let nearest = distances.reduce(|best, other| if other.0 < best.0 { other } else { best });
+            if let Some((_, other)) = nearest.filter(|(distance, _)| *distance < COINCIDES) {
+                found[*slot].merged_into = tracks[other].number;
+            }
+        }
+    }
+}
+
+/// Gives identifiers to the tracks without a clump that have tracers and do not merge.
 fn number_ghosts(ballots: &[Ballot], first: u64, found: &mut [Placement]) {
     let has_tracers = |slot: usize| ballots[slot].0.iter().any(|vote| vote.weight > 0);
     let mut ghosts: Vec<usize> =
         (0..found.len()).filter(|slot| found[*slot].clump == 0 && has_tracers(*slot)).collect();
+    ghosts.retain(|slot| found[*slot].merged_into == 0);
     ghosts.sort_by_key(|slot| (found[*slot].halo, *slot));
     for (id, slot) in (first..).zip(ghosts) {
         let halo = if found[slot].halo == 0 { id } else { found[slot].halo };
-        found[slot] = Placement { halo, clump: id, parent: id, is_ghost: 1, is_root: u64::from(halo == id) };
+        let is_root = u64::from(halo == id);
+        found[slot] = Placement { halo, clump: id, parent: id, is_ghost: 1, is_root, merged_into: 0 };
     }
 }
 
@@ -206,8 +242,14 @@ mod tests {
             .to_vec()
     }
 
+    /// With ghosts from 4 on, and cores far from each other.
+    fn placed(tracks: &[Track], votes: &[Vote]) -> Vec<Placement> {
+        let core_distance = &|_, _| f64::INFINITY;
+        place(tracks, votes, &clumps(), &Rules { first_ghost: 4, follows_mass: true, core_distance })
+    }
+
     fn shown(placement: &Placement) -> (u64, u64, u64, bool, bool) {
-        let Placement { halo, clump, parent, is_ghost, is_root } = *placement;
+        let Placement { halo, clump, parent, is_ghost, is_root, .. } = *placement;
         (halo, clump, parent, is_ghost > 0, is_root > 0)
     }
 
@@ -225,7 +267,7 @@ mod tests {
             // Outside all haloes.
             vote(4, 0, 0, 99, 2),
         ]);
-        let found: Vec<_> = place(&tracks, &votes, &clumps(), 4, true).iter().map(shown).collect();
+        let found: Vec<_> = placed(&tracks, &votes).iter().map(shown).collect();
         let expected = [
             (1, 1, 0, false, true),
             (1, 2, 0, false, false),
@@ -242,7 +284,7 @@ mod tests {
         (tracks[2].parent, tracks[3].parent) = (11, 12);
         let votes: Vec<Vote> = (0..4).map(|slot| vote(slot, 1, 1, 50, 2)).collect();
         let parents = |tracks: &[Track]| -> Vec<_> {
-            place(tracks, &votes, &clumps(), 4, true).iter().map(|found| found.parent).collect()
+            placed(tracks, &votes).iter().map(|found| found.parent).collect()
         };
         assert_eq!(parents(&tracks), [0, 1, 4, 5]);
         // The parent is lighter now.
@@ -255,7 +297,7 @@ mod tests {
         let votes = [vote(0, 1, 2, 50, 2), vote(1, 1, 1, 50, 2)];
         let clump_of = |mass: f64| -> Vec<_> {
             let tracks = [track(10, 100.0), track(11, mass)];
-            place(&tracks, &votes, &clumps(), 4, true).iter().map(|found| found.clump).collect()
+            placed(&tracks, &votes).iter().map(|found| found.clump).collect()
         };
         assert_eq!(clump_of(90.0), [2, 1]);
         assert_eq!(clump_of(70.0), [1, 4]);
@@ -263,7 +305,22 @@ mod tests {
 
     #[test]
     fn tracks_whose_particles_are_gone_are_nowhere() {
-        let found = place(&[track(10, 5.0)], &[], &clumps(), 4, true);
+        let found = placed(&[track(10, 5.0)], &[]);
         assert_eq!(found, [Placement::default()]);
+    }
+
+    /// A chain of coinciding cores ends in the heaviest one; a track with a peak never merges.
+    #[test]
+    fn ghosts_merge_into_heavier_tracks_at_the_same_place() {
+        let tracks = [track(10, 3.0), track(11, 100.0), track(12, 20.0), track(13, 5.0), track(14, 2.0)];
+        let mut votes: Vec<Vote> = (0..5).map(|slot| vote(slot, 1, 1, 50, 2)).collect();
+        votes[4].clump = 2;
+        let near = [[1, 2], [2, 3], [1, 4]];
+        let core_distance =
+            &|a: usize, b: usize| if near.contains(&[a.min(b), a.max(b)]) { 1.9 } else { 2.0 };
+        let rules = Rules { first_ghost: 4, follows_mass: true, core_distance };
+        let found = place(&tracks, &votes, &clumps(), &rules);
+        let shown: Vec<_> = found.iter().map(|found| (found.clump, found.merged_into)).collect();
+        assert_eq!(shown, [(4, 0), (1, 0), (0, 11), (5, 0), (2, 0)]);
     }
 }

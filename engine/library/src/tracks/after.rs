@@ -5,6 +5,7 @@
 //! | bound to a track | that track |
 //! | of the source of a satellite, bound to nothing or to the central of its halo | that satellite, as a loser |
 //! | of the source of a track that is missing now, bound to nothing or to a central | that track |
+//! | of the source of a track that has merged | as if it was of the track into which it merged |
 //!
 //! A satellite keeps its bound particles, and losers up to [`SOURCE_FACTOR`] times their number: those that
 //! were most bound when they were last bound.
@@ -57,7 +58,13 @@ impl Placed {
     }
 
     fn key(&self) -> u128 {
-        u128::from(self.slot) << 64 | u128::from(self.is_loser) << 32 | u128::from(self.rank)
+        // Ranks in the sources of two tracks that have merged may be equal.
+        let (of_loser, of_star) = (u128::from(self.is_loser), u128::from(self.kind == 4));
+        u128::from(self.slot) << 97
+            | of_loser << 96
+            | u128::from(self.rank) << 65
+            | of_star << 64
+            | u128::from(self.id)
     }
 }
 
@@ -130,8 +137,12 @@ fn advanced(
     let row_of = |id: u64| bound.binary_search_by_key(&id, |row| row.id).ok().map(|at| &bound[at]);
     let mut has_track: BTreeMap<u64, ()> = BTreeMap::new();
     let mut next: Vec<(Track, Option<usize>)> = Vec::new();
-    for (slot, track) in last.iter().enumerate() {
-        if let Some(row) = row_of(clump_of(slot)) {
+    let merged_into = |slot: usize| placements.get(slot).map_or(0, |placement| placement.merged_into);
+    for (slot, track) in last.iter().enumerate().filter(|(_, track)| track.merged_into == 0) {
+        if merged_into(slot) > 0 {
+            let merged_into = merged_into(slot);
+            next.push((Track { clump: 0, parent: 0, is_central: 0, merged_into, ..*track }, None));
+        } else if let Some(row) = row_of(clump_of(slot)) {
             has_track.insert(row.id, ());
             next.push((seen_again(track, row), Some(slot)));
         } else if track.n_missed < MOST_MISSED {
@@ -148,6 +159,10 @@ fn advanced(
         slot.iter().for_each(|slot| of_former[*slot] = Some(new));
     }
     let mut tracks: Vec<Track> = next.into_iter().map(|(track, _)| track).collect();
+    for slot in (0..last.len()).filter(|slot| merged_into(*slot) > 0) {
+        let heavier = last.binary_search_by_key(&merged_into(slot), |track| track.number);
+        of_former[slot] = heavier.ok().and_then(|heavier| of_former[heavier]);
+    }
     let of_slot = (0..).zip(&tracks).filter(|(_, track)| track.clump > 0);
     let of_clump: BTreeMap<u64, u32> = of_slot.map(|(slot, track)| (track.clump, slot)).collect();
     let halo = tracks.iter().map(|track| row_of(track.clump).map_or(0, |row| row.halo)).collect();

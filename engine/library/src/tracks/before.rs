@@ -7,11 +7,13 @@
 //! | any other one | the clump of its patch |
 
 use crate::bound::{ClumpParticle, HaloClump, HaloRows};
+use crate::tracks::cores::Cores;
 use crate::tracks::sources::{FormerPlace, SourceIndex};
 use crate::tracks::state::TrackState;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
-use inselberg_kernels::tracks::placement::{Placement, place};
+use inselberg_kernels::props::combine::SizedBox;
+use inselberg_kernels::tracks::placement::{Placement, Rules, place};
 use inselberg_kernels::tracks::{N_TRACERS, PeakedClump, Track, Vote, summed};
 use inselberg_kernels::trees::tracer::weight;
 use rayon::prelude::*;
@@ -26,6 +28,8 @@ pub struct PlaceRules {
     pub first_ghost: u64,
     /// Whether the heaviest clump of a halo is its central.
     pub follows_mass: bool,
+    /// The box.
+    pub space: SizedBox,
     /// The density at which a particle without a patch is as large as its cube: the density threshold.
     pub density: f64,
 }
@@ -67,7 +71,9 @@ impl PlacedTracks {
         let former = index.of(particles, comm)?;
         let votes = votes(&state.tracks, particles, &former);
         let seen = seen(particles, &former);
-        let (placements, peaks) = placed(state, votes, seen, rows, rules, comm)?;
+        let peaks = peaks(state.tracks.len(), seen, comm)?;
+        let cores = Cores::new(particles, &former, &peaks, rules.space, comm)?;
+        let placements = placed(state, votes, &cores, rows, rules, comm)?;
         let placed = Self { placements, peaks, index };
         particles.par_iter_mut().zip(&former).for_each(|(particle, former)| {
             placed.claim(particle, *former, rules);
@@ -157,30 +163,41 @@ fn lowest(seen: impl Iterator<Item = SeenTracer>) -> Vec<SeenTracer> {
     of_slot.into_values().collect()
 }
 
-/// Collective: the placements of all tracks and the positions of their tracers, which rank 0 decides.
-fn placed(
-    state: &TrackState,
-    votes: Vec<Vote>,
-    seen: Vec<SeenTracer>,
-    rows: &HaloRows,
-    rules: &PlaceRules,
-    comm: &Comm,
-) -> Result<(Vec<Placement>, Vec<[f64; 3]>), CommError> {
-    let clump = |row: &HaloClump| PeakedClump { halo: row.halo, id: row.id, mass: row.mass };
-    let clumps: Vec<PeakedClump> = rows.clumps.iter().map(clump).collect();
-    let votes = comm.exchange(vec![(Rank(0), votes)])?;
+/// Collective: the position of the tracer of each track with the lowest rank, on all ranks.
+fn peaks(n_tracks: usize, seen: Vec<SeenTracer>, comm: &Comm) -> Result<Vec<[f64; 3]>, CommError> {
     let seen = comm.exchange(vec![(Rank(0), seen)])?;
-    let clumps = comm.exchange(vec![(Rank(0), clumps)])?;
-    let votes = summed(votes.into_iter().flat_map(|(_, votes)| votes).collect());
-    let mut clumps: Vec<PeakedClump> = clumps.into_iter().flat_map(|(_, clumps)| clumps).collect();
-    clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
-    let (mut placements, mut peaks) = (Vec::new(), Vec::new());
+    let mut peaks = Vec::new();
     if comm.rank() == Rank(0) {
-        placements = place(&state.tracks, &votes, &clumps, rules.first_ghost, rules.follows_mass);
-        peaks = vec![[0.0; 3]; state.tracks.len()];
+        peaks = vec![[0.0; 3]; n_tracks];
         lowest(seen.into_iter().flat_map(|(_, seen)| seen))
             .iter()
             .for_each(|tracer| peaks[tracer.slot as usize] = tracer.position);
     }
-    Ok((comm.broadcast(Rank(0), &placements)?, comm.broadcast(Rank(0), &peaks)?))
+    comm.broadcast(Rank(0), &peaks)
+}
+
+/// Collective: the placements of all tracks, which rank 0 decides.
+fn placed(
+    state: &TrackState,
+    votes: Vec<Vote>,
+    cores: &Cores,
+    rows: &HaloRows,
+    rules: &PlaceRules,
+    comm: &Comm,
+) -> Result<Vec<Placement>, CommError> {
+    let clump = |row: &HaloClump| PeakedClump { halo: row.halo, id: row.id, mass: row.mass };
+    let clumps: Vec<PeakedClump> = rows.clumps.iter().map(clump).collect();
+    let votes = comm.exchange(vec![(Rank(0), votes)])?;
+    let clumps = comm.exchange(vec![(Rank(0), clumps)])?;
+    let votes = summed(votes.into_iter().flat_map(|(_, votes)| votes).collect());
+    let mut clumps: Vec<PeakedClump> = clumps.into_iter().flat_map(|(_, clumps)| clumps).collect();
+    clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
+    let mut placements = Vec::new();
+    if comm.rank() == Rank(0) {
+        let PlaceRules { first_ghost, follows_mass, .. } = *rules;
+        let core_distance = &|a, b| cores.distance(a, b);
+        placements =
+            place(&state.tracks, &votes, &clumps, &Rules { first_ghost, follows_mass, core_distance });
+    }
+    comm.broadcast(Rank(0), &placements)
 }

@@ -8,6 +8,7 @@
 //! | what an output leaves to the next one | [`state`] |
 //! | the same as tables of a catalogue, and back | [`tables`], [`stored`] |
 //! | particles of sources, found by identity | [`sources`] |
+//! | where the cores of tracks are now | [`cores`] |
 //! | places of the tracks, ghosts, and candidates of every track | [`before`] |
 //! | bound particles and losers become the sources of the next output | [`after`] |
 //!
@@ -19,7 +20,7 @@
 //!                bound particles ──► rank of their identity, beside the last sources ──► sorted by track and rank
 //! ```
 //!
-//! All ranks hold all tracks, 72 bytes each, and a share of the sources, 16 bytes per particle. Votes are sums of
+//! All ranks hold all tracks, 80 bytes each, and a share of the sources, 16 bytes per particle. Votes are sums of
 //! integers, and lists are in orders that do not depend on ranks. So a series has the same bits on any ranks
 //! and threads, and after an interruption.
 //!
@@ -27,6 +28,7 @@
 
 mod after;
 mod before;
+mod cores;
 mod sources;
 mod state;
 mod stored;

@@ -11,7 +11,7 @@ use inselberg_kernels::trees::tracer::TracerKey;
 use std::path::Path;
 
 /// Columns of tracks that are read, in the order of [`track_of_row`].
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "track",
     "parent",
     "clump",
@@ -20,6 +20,7 @@ const COLUMNS: [&str; 10] = [
     "greatest_bound_mass",
     "is_central",
     "n_missed",
+    "merged_into",
     "sources_offset",
     "n_sources",
 ];
@@ -91,6 +92,7 @@ fn tracks_of(name: &str, table: &Table, n_sources: u64) -> Result<Vec<Track>, Tr
     let [mass, greatest_mass] = ["bound_mass", "greatest_bound_mass"].map(reals);
     let [is_central, n_missed, first, n] =
         ["is_central", "n_missed", "sources_offset", "n_sources"].map(counts);
+    let merged_into = counts("merged_into")?;
     let (number, parent, clump, n_bound) = (number?, parent?, clump?, n_bound?);
     let (mass, greatest_mass) = (mass?, greatest_mass?);
     let (is_central, n_missed, first, n) = (is_central?, n_missed?, first?, n?);
@@ -104,6 +106,7 @@ fn tracks_of(name: &str, table: &Table, n_sources: u64) -> Result<Vec<Track>, Tr
         n_sources: n[i],
         is_central: is_central[i],
         n_missed: n_missed[i],
+        merged_into: merged_into[i],
     };
     let tracks: Vec<Track> = (0..table.n_rows()).map(track).collect();
     if !tracks.is_sorted_by(|a, b| a.number < b.number) {

@@ -99,6 +99,12 @@ fn tracks_table(tracks: &[Track]) -> Table {
         ),
         column("n_missed", none, "consecutive outputs in which it is missing", counts(|t| t.n_missed)),
         column(
+            "merged_into",
+            none,
+            "track into which it has merged in this output, and so ends; 0 for none",
+            counts(|t| t.merged_into),
+        ),
+        column(
             "sources_offset",
             none,
             "row of its first particle in sources, from 0",

@@ -226,6 +226,7 @@ impl MemberWork<'_> {
         let rules = PlaceRules {
             first_ghost: self.input.structures.n_cut as u64 + 1,
             follows_mass: self.request.central == CentralChoice::Heaviest,
+            space: self.space(),
             density: self.input.density_threshold,
         };
         let placed = PlacedTracks::new(state, &mut members.in_haloes, rows, &rules, comm)?;
