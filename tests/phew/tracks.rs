@@ -52,8 +52,8 @@ fn plummer(n: usize, mass: f64, scale: f64, random: &mut Random) -> Vec<([f64; 3
     (0..n).map(member).collect()
 }
 
-/// Positions and velocities of all particles in each output. Those of the satellite come first.
-fn series() -> Vec<(Vec<[f64; 3]>, Vec<[f32; 3]>)> {
+/// Positions and velocities of all particles in each output of a path. Those of the satellite come first.
+fn series(path: &[f64], has_sunk: bool) -> Vec<Output> {
     let mut random = Random(61);
     let mass = N_SATELLITE as f64 / N_HOST as f64;
     let satellite = plummer(N_SATELLITE, mass, 0.012, &mut random);
@@ -65,10 +65,12 @@ fn series() -> Vec<(Vec<[f64; 3]>, Vec<[f32; 3]>)> {
             };
             members.iter().map(moved).collect()
         };
-        let speed = -(2.0 / (x * x + 0.03 * 0.03).sqrt()).sqrt();
+        // It falls freely, or has come to rest at the centre.
+        let is_at_rest = has_sunk && *x == 0.0;
+        let speed = if is_at_rest { 0.0 } else { -(2.0 / (x * x + 0.03 * 0.03).sqrt()).sqrt() };
         of(&satellite, *x, speed).into_iter().chain(of(&host, 0.0, 0.0)).unzip()
     };
-    PATH.iter().map(output).collect()
+    path.iter().map(output).collect()
 }
 
 fn params(tracks: bool, fewest: Option<u64>) -> PhewParams {
@@ -82,12 +84,13 @@ fn params(tracks: bool, fewest: Option<u64>) -> PhewParams {
 fn found(
     engine: &mut Engine,
     first: usize,
+    series: &[Output],
     (rank, n_ranks): (usize, usize),
     params: &PhewParams,
 ) -> Vec<Catalogue> {
     let units = Units { length: 1.0, density: 1.0, time: NEWTON.powf(-0.5) };
     let mut catalogues = Vec::new();
-    for (number, (position, velocity)) in series().into_iter().enumerate().skip(first) {
+    for (number, (position, velocity)) in series.iter().enumerate().skip(first) {
         let own = |row: &usize| (row / 7) % n_ranks == rank;
         let rows: Vec<usize> = (0..position.len()).filter(own).collect();
         let position: Vec<[f64; 3]> = rows.iter().map(|row| position[*row]).collect();
@@ -109,8 +112,20 @@ fn id_of(row: usize) -> u64 {
     (row as u64 * 7919) % (N_HOST + N_SATELLITE) as u64 + 1
 }
 
+/// Positions and velocities of the particles of an output.
+type Output = (Vec<[f64; 3]>, Vec<[f32; 3]>);
+
+fn fly_through() -> Vec<Output> {
+    series(&PATH, false)
+}
+
+fn found_alone(series: &[Output], tracks: bool) -> Vec<Catalogue> {
+    let mut engine = Engine::builder().threads(1).build().expect("an engine");
+    found(&mut engine, 0, series, (0, 1), &params(tracks, None))
+}
+
 fn alone(tracks: bool) -> Vec<Catalogue> {
-    found(&mut Engine::builder().threads(1).build().expect("an engine"), 0, (0, 1), &params(tracks, None))
+    found_alone(&fly_through(), tracks)
 }
 
 /// The row of the clump with most members of the satellite and few others; and whether it has a peak.
@@ -161,6 +176,22 @@ fn a_satellite_without_a_peak_keeps_its_track() {
     assert!(host.into_iter().all(|flags| flags.contains(&1)), "each output has a central");
 }
 
+/// Its core is at rest in that of the host: it merges, and does not come back.
+#[test]
+fn a_satellite_that_has_sunk_merges_into_its_host() {
+    let found = found_alone(&series(&[0.3, 0.12, 0.0, 0.0], true), true);
+    let tracks = |output: usize| found[output].table("tracks").expect("tracks");
+    let row = satellite(&found[1]).expect("it is there before");
+    let number = counts(found[1].table("clumps").expect("clumps"), "track")[row];
+    let row_of = |output: usize| counts(tracks(output), "track").iter().position(|track| *track == number);
+    let row = row_of(2).expect("its last row");
+    let merged_into = counts(tracks(2), "merged_into")[row];
+    let host = counts(tracks(2), "is_central").iter().position(|flag| *flag == 1).expect("a central");
+    assert_eq!(merged_into, counts(tracks(2), "track")[host]);
+    assert_eq!((counts(tracks(2), "clump")[row], counts(tracks(2), "n_sources")[row]), (0, 0));
+    assert!(row_of(3).is_none() && satellite(&found[2]).is_none() && satellite(&found[3]).is_none());
+}
+
 /// The first output has nothing to remember, so it is as without tracks.
 #[test]
 fn the_first_output_is_that_without_tracks() {
@@ -174,13 +205,13 @@ fn the_first_output_is_that_without_tracks() {
 
 #[test]
 fn tracks_have_the_same_bits_on_any_ranks() {
-    let expected = alone(true);
+    let (expected, series) = (alone(true), fly_through());
     // Ranks have one thread and two by turns.
     for n_ranks in [2, 3] {
         for fewest in [None, Some(0), Some(300)] {
             let params = params(true, fewest);
             let of_ranks = over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
-                found(&mut engine, 0, (rank, n_ranks), &params)
+                found(&mut engine, 0, &series, (rank, n_ranks), &params)
             });
             assert_eq!(of_ranks[0].len(), expected.len());
             for (output, (found, expected)) in of_ranks[0].iter().zip(&expected).enumerate() {
@@ -194,7 +225,7 @@ fn tracks_have_the_same_bits_on_any_ranks() {
 /// A new engine goes on from the catalogue of any output.
 #[test]
 fn a_series_goes_on_after_an_interruption() {
-    let expected = alone(true);
+    let (expected, series) = (alone(true), fly_through());
     let room = Room::new();
     for first in 1..PATH.len() {
         let path = room.path(&format!("tracks_{first}.hdf5"));
@@ -202,7 +233,7 @@ fn a_series_goes_on_after_an_interruption() {
         for n_ranks in [1, 2] {
             let of_ranks = over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
                 engine.read_tracks(&path).expect("tracks");
-                found(&mut engine, first, (rank, n_ranks), &params(true, None))
+                found(&mut engine, first, &series, (rank, n_ranks), &params(true, None))
             });
             for (found, expected) in of_ranks[0].iter().zip(&expected[first..]) {
                 assert_same(found, expected, &format!("from output {first}, {n_ranks} ranks"));
