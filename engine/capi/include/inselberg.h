@@ -263,7 +263,7 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// The version of the library, such as "0.1.0". Never freed.
+// The version of the library, such as "0.2.0". Never freed.
 const char *inselberg_version(void);
 
 // Copies the message of the last call of this thread that failed, and a zero byte, into a buffer of size

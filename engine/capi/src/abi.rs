@@ -176,7 +176,7 @@ pub(crate) unsafe fn check_empty<H>(place: *const *mut H, what: &str) -> Result<
     }
 }
 
-/// The version of the library, such as "0.1.0". Never freed.
+/// The version of the library, such as "0.2.0". Never freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn inselberg_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()

@@ -13,13 +13,13 @@ class Inselberg(CargoPackage):
 
     homepage = "https://doi.org/10.1186/s40668-015-0009-7"
     # packaging/archive.sh makes the archive, which holds all crates: the build needs no network.
-    url = f"file://{os.getcwd()}/inselberg-0.1.0.tar.xz"
+    url = f"file://{os.getcwd()}/inselberg-0.2.0.tar.xz"
     manual_download = True
 
     license("MIT OR Apache-2.0", checked_by="inselberg")
 
     # A release adds the checksum that packaging/archive.sh prints; until then `spack install --no-checksum`.
-    version("0.1.0")
+    version("0.2.0")
 
     variant("mpi", default=True, description="Ranks as processes under mpirun or srun")
     variant("hdf5", default=True, description="HDF5 inputs and catalogues")
