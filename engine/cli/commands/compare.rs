@@ -339,7 +339,7 @@ fn disagreement_table(level: &LevelComparison, listed: &[(Option<u32>, Option<u3
                 None => ["-", "-", "-"].map(String::from),
             });
         }
-        line.push(four_digits(*difference));
+        line.push(if level.by_members { format!("{difference:.0}") } else { four_digits(*difference) });
         lines.push(line);
     }
     aligned(&lines)
