@@ -216,7 +216,30 @@ static void crossed(void) {
   inselberg_free(&handles[!is_last]);
 }
 
-int main(void) {
+/* Labels need a table of cells and a known ending. A cell of the image of level 3 has its label. */
+static void labels(inselberg *handle, const char *folder) {
+  char path[500], header[2880];
+  signed char image[8 * 8 * 8 * 4];
+  snprintf(path, sizeof path, "%s/labels.fits", folder);
+  refused(inselberg_write_labels(handle, INSELBERG_CLUMP_LABELS, path), INSELBERG_INVALID_ARGUMENT, "with_cells");
+  require(inselberg_set(handle, "with_cells", "true") == INSELBERG_DONE, "the table of cells");
+  require(phew(handle) == INSELBERG_DONE, "clumps with cells");
+  refused(inselberg_write_labels(handle, is_last ? 9 : INSELBERG_CLUMP_LABELS, path), INSELBERG_INVALID_ARGUMENT, "labels 9 to a file");
+  refused(inselberg_write_labels(handle, INSELBERG_HALO_LABELS, "labels.txt"), INSELBERG_INVALID_ARGUMENT, ".fits, .reg or .crtf");
+  refused(inselberg_write_labels(handle, INSELBERG_CLUMP_LABELS, "labels.reg"), INSELBERG_INVALID_ARGUMENT, "expected a FITS image");
+  require(inselberg_write_labels(handle, INSELBERG_CLUMP_LABELS, path) == INSELBERG_DONE, "an image of labels");
+  FILE *file = rank == 0 ? fopen(path, "rb") : NULL;
+  if (rank == 0) {
+    require(file != NULL && fread(header, 1, sizeof header, file) == sizeof header, "a header");
+    require(fread(image, 1, sizeof image, file) == sizeof image && fclose(file) == 0, "the labels");
+    /* Numbers of four bytes, the last one least. The cell of rank 0 with density 4 is at 0, 2, 2. */
+    require(image[4 * (2 * 64 + 2 * 8) + 3] > 0, "the label of a cell");
+    require(image[4 * (7 * 64 + 7 * 8 + 7) + 3] == 0, "no label");
+  }
+  require(inselberg_set(handle, "with_cells", "false") == INSELBERG_DONE, "no table of cells");
+}
+
+int main(int argc, char **argv) {
 #ifdef WITH_MPI
   MPI_Init(NULL, NULL);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -224,6 +247,8 @@ int main(void) {
 #endif
   is_last = rank == n_ranks - 1;
   inselberg *handle = ready();
+  require(argc == 2, "a folder");
+  labels(handle, argv[1]);
   open_twice(handle);
   bad_value(handle);
   missed_calls(handle);

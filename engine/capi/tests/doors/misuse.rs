@@ -9,7 +9,7 @@ const OPTIONS: [&str; 6] = ["-std=c11", "-g", "-Wall", "-Wextra", "-Werror", "-p
 fn faults_of_a_program_alone_are_errors() {
     let room = Room::new();
     let Some(program) = room.compile("cc", &OPTIONS, &[manifest("tests/doors/misuse.c")]) else { return };
-    assert_eq!(run(&mut Command::new(program)).matches("all good").count(), 1);
+    assert_eq!(run(Command::new(program).arg(room.path())).matches("all good").count(), 1);
 }
 
 #[cfg(feature = "mpi")]
@@ -24,7 +24,7 @@ fn faults_of_one_rank_are_errors_of_all() {
     let _alone = crate::build::alone();
     for n_ranks in [1, 2, 4] {
         let Some(mut command) = crate::build::mpirun(n_ranks, &program) else { return };
-        let said = run(&mut command);
+        let said = run(command.arg(room.path()));
         assert_eq!(said.matches("all good").count(), n_ranks, "{said}");
     }
 }
