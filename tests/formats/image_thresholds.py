@@ -2,9 +2,9 @@
 
     python tests/formats/image_thresholds.py PROGRAM FOLDER
 
-Cubes of 40 x 128 x 128 pixels with 100 Gaussian clouds (2 pixels on the sky, 1.5 channels) on a grid with random offsets, of
-which a half have a neighbour of the same peak 3 standard deviations away along x. Noise is white, or of beams (2 pixels). A cloud is found if a clump has its peak within 2 pixels.
-A clump is true if it is the nearest of a cloud within 2 pixels. The rest are noise, or pieces of clouds.
+Cubes of 40 x 128 x 128 pixels have 75 Gaussian clouds (2 pixels on the sky, 1.5 channels): 50 in pairs of equal peaks that are 3
+standard deviations apart along x, and 25 alone. Noise is white, or smoothed to beams on the sky (2 pixels). A cloud is found if a
+clump has its peak within 2 pixels, and that clump is true. The others are noise, or pieces of clouds.
 """
 
 import itertools
