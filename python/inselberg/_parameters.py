@@ -146,7 +146,7 @@ class GraphOptions(TypedDict, total=False):
 class RecutOptions(TypedDict, total=False):
     """New thresholds of clumps: recut."""
 
-    #: New density threshold (code units), for a catalogue with cells; default: that of the catalogue.
+    #: Higher density threshold, for a catalogue with cells (code units).
     density_threshold: Union[None, float, str]
 
     #: New least significance of peaks; default: that of the catalogue.

@@ -4,8 +4,8 @@ use super::fault::CommandError;
 use super::program::{is_text, one_line, program};
 use super::{manual, version};
 use crate::config::{
-    COMMANDS, CommandInfo, Job, OptionKind, RawConfig, check, config_text, options_of,
-    parameters_markdown, parameters_python, passed_on, reference_toml,
+    COMMANDS, CommandInfo, Job, OptionKind, RawConfig, check, config_text, options_of, parameters_markdown,
+    parameters_python, passed_on, reference_toml,
 };
 use clap::ArgMatches;
 use clap::error::ErrorKind;

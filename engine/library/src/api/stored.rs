@@ -42,7 +42,7 @@ pub fn is_void_catalogue(stored: &Catalogue) -> bool {
 }
 
 /// The catalogue of clumps that a run with these thresholds writes, bit for bit, without the tables of cells
-/// and particles. No snapshot is read: it costs a sort of the peaks. A new density threshold segments the
+/// and particles. No snapshot is read: it costs a sort of the peaks. A higher density threshold segments the
 /// cells of the catalogue again, and the result has them.
 ///
 /// ```

@@ -23,9 +23,9 @@ use inselberg_kernels::phew::persistence::Persistence;
 params! {
     /// The new thresholds of a catalogue of clumps. `None` keeps a threshold.
     pub struct NewThresholds of "recut" measured in quantities {
-        /// New density threshold (code units), for a catalogue with cells; default: that of the catalogue.
+        /// Higher density threshold, for a catalogue with cells (code units).
         ///
-        /// The cells of `with_cells` are segmented again, so this takes as long as a search. The catalogue has all tables of a new
+        /// By default it is that of the catalogue. The cells of `with_cells` are segmented again, so this takes as long as a search. The catalogue has all tables of a new
         /// run but bulk velocities, bound particles and particles. Not for images, regions and densities made
         /// of particles.
         pub density: Option<f64> = None, "density_threshold" = real(
