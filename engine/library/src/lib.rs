@@ -170,7 +170,10 @@ pub use bound::{
     BoundRequest, CentralChoice, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes,
 };
 pub use column::{Column, NumberType, VectorColumn};
-pub use compare::{CompareParams, Comparison};
+pub use compare::{
+    CompareParams, ComparedCatalogue, Comparison, Difference, Level, LevelComparison, LevelKind, ObjectPair,
+    Offsets, Partition, Ratios, SizeCount,
+};
 pub use error::{Error, ErrorKind};
 pub use fof::Groups;
 #[cfg(feature = "mpi")]
