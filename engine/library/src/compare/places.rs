@@ -11,7 +11,11 @@ struct Grid<'a> {
     positions: &'a [[f64; 3]],
     side: Option<f64>,
     cell: f64,
+    /// Cells per side of a periodic box.
+    per_side: i64,
     rows: HashMap<[i64; 3], Vec<u32>>,
+    /// The lowest and the highest cell with an object, along each axis.
+    occupied: [(i64, i64); 3],
 }
 
 impl<'a> Grid<'a> {
@@ -23,9 +27,14 @@ impl<'a> Grid<'a> {
         });
         let per_side = (positions.len() as f64).cbrt().clamp(1.0, MOST_CELLS).floor();
         let cell = if extent > 0.0 && extent.is_finite() { extent / per_side } else { 1.0 };
-        let mut grid = Self { positions, side, cell, rows: HashMap::new() };
+        let occupied = [(i64::MAX, i64::MIN); 3];
+        let mut grid =
+            Self { positions, side, cell, per_side: per_side as i64, rows: HashMap::new(), occupied };
         for (row, position) in positions.iter().enumerate() {
-            let key = grid.key(&position.map(|x| grid.wrapped(x)));
+            let key = grid.inside(grid.key(&position.map(|x| grid.wrapped(x))));
+            for (ends, i) in grid.occupied.iter_mut().zip(key) {
+                *ends = (ends.0.min(i), ends.1.max(i));
+            }
             grid.rows.entry(key).or_default().push(row as u32);
         }
         grid
@@ -39,19 +48,29 @@ impl<'a> Grid<'a> {
         position.map(|x| (x / self.cell).floor() as i64)
     }
 
+    /// A cell of the periodic box for one outside of it.
+    fn inside(&self, key: [i64; 3]) -> [i64; 3] {
+        key.map(|i| if self.side.is_some() { i.rem_euclid(self.per_side) } else { i })
+    }
+
+    /// The cells along an axis that a sphere may reach: no more than are occupied, or than a periodic box has.
+    fn reach(&self, at: [f64; 3], radius: f64, axis: usize) -> std::ops::RangeInclusive<i64> {
+        let radius = self.side.map_or(radius, |side| radius.min(0.5 * side));
+        let end = |sign: f64| self.key(&at.map(|x| x + sign * radius))[axis];
+        match (self.side, self.occupied[axis]) {
+            (None, (lowest, highest)) => end(-1.0).max(lowest)..=end(1.0).min(highest),
+            (Some(_), _) => end(-1.0)..=end(1.0),
+        }
+    }
+
     /// Rows within `radius` of a place, ascending.
     fn within(&self, at: [f64; 3], radius: f64) -> Vec<u32> {
         let at = at.map(|x| self.wrapped(x));
-        // A periodic box is searched once, however large the radius is.
-        let radius = self.side.map_or(radius, |side| radius.min(0.5 * side));
-        let (low, high) = (self.key(&at.map(|x| x - radius)), self.key(&at.map(|x| x + radius)));
-        let n_cells = self.side.map(|side| (side / self.cell).round() as i64);
         let mut found = Vec::new();
-        for x in low[0]..=high[0] {
-            for y in low[1]..=high[1] {
-                for z in low[2]..=high[2] {
-                    let key = [x, y, z].map(|i| n_cells.map_or(i, |n| i.rem_euclid(n)));
-                    let rows = self.rows.get(&key).into_iter().flatten().copied();
+        for x in self.reach(at, radius, 0) {
+            for y in self.reach(at, radius, 1) {
+                for z in self.reach(at, radius, 2) {
+                    let rows = self.rows.get(&self.inside([x, y, z])).into_iter().flatten().copied();
                     found.extend(
                         rows.filter(|row| distance(at, self.positions[*row as usize], self.side) < radius),
                     );

@@ -81,7 +81,9 @@ fn percentile(values: &[f64], part: f64) -> f64 {
     let at = part * last as f64;
     let below = at.floor() as usize;
     let (low, high) = (values[below], values[(below + 1).min(last)]);
-    low + (at - below as f64) * (high - low)
+    let part = at - below as f64;
+    // From the nearer end, as NumPy does.
+    if part < 0.5 { low + part * (high - low) } else { high - (1.0 - part) * (high - low) }
 }
 
 /// The least size, and the edges above it.
@@ -320,7 +322,7 @@ mod tests {
         let values = [1.0, 2.0, 4.0, 8.0];
         let found = [0.05, 0.5, 0.95].map(|part| percentile(&values, part));
         // numpy.percentile([1, 2, 4, 8], (5, 50, 95))
-        assert_eq!(found, [1.15, 3.0, 7.3999999999999995]);
+        assert_eq!(found, [1.15, 3.0, 7.399_999_999_999_999]);
         assert!(percentile(&[], 0.5).is_nan());
         assert_eq!(percentile(&[5.0], 0.95), 5.0);
     }
