@@ -19,6 +19,12 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+# Pages that are made, by the chapter that they follow.
+MADE_AFTER = {
+    "docs/library.md": ["docs/api/rust.md"],
+    "docs/in-situ.md": ["docs/api/c.md", "docs/api/fortran.md"],
+    "docs/python.md": ["docs/api/python.md"],
+}
 BOOK = """[book]
 title = "Inselberg"
 language = "en"
@@ -122,11 +128,14 @@ def text_of(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
     return [re.sub(r"[<>]", lambda sign: f"\\{sign[0]}", text)] if text else []
 
 
-def summary(listed: str, rest: list[str]) -> str:
-    """docs/SUMMARY.md with paths of the repository, and the pages that it lacks under their folder."""
+def summary(listed: str, rest: list[str], made: dict[str, str]) -> str:
+    """docs/SUMMARY.md with paths of the repository, made pages, and the pages that it lacks under their folder."""
     def moved(match: re.Match) -> str:
         return f"]({normal('docs/' + match[1])})"
     text = LINK.sub(moved, listed)
+    for chapter, pages in MADE_AFTER.items():
+        lines = "".join(f"- [{heading(made[page])}]({page})\n" for page in pages)
+        text = text.replace(f"]({chapter})\n", f"]({chapter})\n{lines}")
     decisions = [page for page in rest if page.startswith("docs/decisions/")]
     others = [page for page in rest if page not in decisions]
     nested = "".join(f"  - [{title_of(page)}]({page})\n" for page in sorted(decisions))
@@ -134,9 +143,12 @@ def summary(listed: str, rest: list[str]) -> str:
     return text + nested + "\n# Folders\n\n" + folders
 
 
-def title_of(page: str) -> str:
-    text = (ROOT / page).read_text()
+def heading(text: str) -> str:
     return next(line[2:] for line in text.split("\n") if line.startswith("# ")).replace("`", "")
+
+
+def title_of(page: str) -> str:
+    return heading(text_at(page))
 
 
 def stage(source: Path) -> None:
@@ -149,13 +161,13 @@ def stage(source: Path) -> None:
         "docs/api/python.md": python_page(),
     }
     chapters = links_of("docs/SUMMARY.md", listed)
-    pages, others = reachable(chapters, dict(made))
+    pages, others = reachable(chapters + list(made), dict(made))
     for page in pages:
         write(source / staged(page), LINK.sub(staged_link, made.get(page) or text_at(page)))
     for file in sorted(others):
         if not file.startswith("..") and (ROOT / file).is_file():
             write(source / file, (ROOT / file).read_bytes())
-    overview = summary(listed, [page for page in pages if page not in chapters])
+    overview = summary(listed, [page for page in pages if page not in chapters and page not in made], made)
     write(source / "SUMMARY.md", LINK.sub(staged_link, overview))
 
 

@@ -35,7 +35,7 @@ class PhewOptions(TypedDict, total=False):
     #: What is divided evenly among ranks. It never changes a result.
     balance: Literal["work", "test-cells", "leaves"]
 
-    #: Also list for which other thresholds clumps and haloes are the same.
+    #: List for which other thresholds clumps and haloes are the same.
     stability: bool
 
     #: Also list every leaf cell with its clump and halo.

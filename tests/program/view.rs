@@ -131,7 +131,7 @@ fn what_cannot_be_shown_is_refused() {
     let room = Room::new();
     let csv = catalogue(&room, &[]);
     let id = rows(&room, "haloes")[0]["id"].to_string();
-    room.refuses(&["view", &csv], &["an object", "--clump, --halo, --group, --void or --track"]);
+    room.refuses(&["view", &csv], &["an object", "--clump, --halo, --group, --void, --structure or --track"]);
     room.refuses(&["view", &csv, "--clump", "1", "--halo", "1"], &["--halo", "one of"]);
     room.refuses(&["view", &csv, "--clump", "987654321"], &["no clump 987654321", "expected one of"]);
     room.refuses(&["view", &csv, "--group", "1"], &["no table Groups", "expected"]);

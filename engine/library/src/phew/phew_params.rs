@@ -117,12 +117,12 @@ params! {
         /// mesh. work: leaves and, weighted more, test cells, with compact regions.
         pub weights: Weights = Weights::TestCells, "balance" =
             choice("test-cells", Weights::WORDS, "test-cells, leaves or work").topic(Topic::Launch);
-        /// Also list for which other thresholds clumps and haloes are the same.
+        /// List for which other thresholds clumps and haloes are the same.
         ///
         /// Adds the saddle at which a peak dies, the ranges of the relevance and the saddle threshold with the same cells, and
         /// the range of masses within a factor 1.5 of both: 48 bytes per clump, 64 per halo. Not with
         /// RAMSES's rules. The significance of particles has no ranges of the relevance threshold.
-        pub stability: bool = true, "stability" = flag("true").topic(Topic::Results);
+        pub stability: bool = true, "stability" = flag("true").topic(Topic::Properties);
         /// Also list every leaf cell with its clump and halo.
         pub with_cells: bool = false, "with_cells" = flag("false").topic(Topic::Results);
         /// Also list every particle with its clump and halo.
