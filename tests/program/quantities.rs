@@ -1,7 +1,8 @@
 //! Values with units: the same results as for plain numbers, whichever door they come through.
 
 #[cfg(feature = "hdf5")]
-use crate::common::compare::{assert_same_table, real};
+use crate::common::compare::assert_same_table;
+use crate::common::compare::real;
 use crate::common::output;
 use crate::common::room::{Room, done};
 #[cfg(feature = "hdf5")]
