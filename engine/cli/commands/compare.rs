@@ -13,7 +13,7 @@ use inselberg::compare::{Comparison, Difference, LevelComparison, Partition, Siz
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue::{self, Staged};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Disagreements, splits and mergers that the text lists, and those of the JSON and the page.
@@ -84,17 +84,21 @@ impl CompareSummary<'_> {
         let place = inselberg_io::staging::hidden::place(folder);
         let place = place.map_err(|error| CommandError::about(folder, error))?;
         let whole = matches(self.compared);
-        let mut staged = catalogue::stage(&folder.join(MATCHES), &whole)?.in_place(place);
+        let tables = catalogue::stage(&folder.join(MATCHES), &whole)?.in_place(place);
         #[cfg(feature = "plot")]
-        staged.extend(super::pictures::stage_html(folder, &self.page(folder)?)?);
-        Ok(staged)
+        let tables = {
+            let mut staged = tables;
+            staged.extend(super::pictures::stage_html(folder, &self.page(folder)?)?);
+            staged
+        };
+        Ok(tables)
     }
 
     #[cfg(feature = "plot")]
     fn page(&self, folder: &Path) -> Result<String, CommandError> {
         let compared = self.compared;
         let name = |path: &str| {
-            PathBuf::from(path).file_name().map_or(path.into(), |n| n.to_string_lossy().into_owned())
+            Path::new(path).file_name().map_or(path.into(), |n| n.to_string_lossy().into_owned())
         };
         let mut facts = Vec::new();
         for (label, side) in [("First", &compared.a), ("Second", &compared.b)] {
