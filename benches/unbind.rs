@@ -22,7 +22,9 @@ use inselberg_kernels::bound::potential::spherical::spherical;
 use inselberg_kernels::bound::potential::tree::{Rooted, TreeScratch, tree};
 use inselberg_kernels::bound::properties::bound_properties;
 use inselberg_kernels::bound::slices::Whole;
-use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, Ghosts, unbind_hierarchy};
+use inselberg_kernels::bound::unbind::hierarchy::{
+    BoundHierarchy, ClumpTree, PeaklessClumps, unbind_hierarchy,
+};
 use inselberg_kernels::bound::unbind::{UnbindCall, UnbindRules, UnbindScratch};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, SourceTypes};
 use samples::{Random, hernquist, plummer};
@@ -130,7 +132,7 @@ fn unbound(members: &HaloMembers, halo: &SampleHalo, scratch: &mut UnbindScratch
         parent: &parent[..halo.centre.len()],
         centre: &halo.centre,
         whole: None,
-        ghosts: Ghosts::default(),
+        peakless: PeaklessClumps::default(),
     };
     let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
     unbind_hierarchy(members, &tree, &call, scratch).expect("a tree")

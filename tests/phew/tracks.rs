@@ -4,17 +4,18 @@
 //! So its members are known in every output. The particles are in the memory of a program.
 
 use crate::common::compare::{assert_same, assert_same_table};
+use crate::common::output;
 use crate::common::room::Room;
 use crate::facade::over_ranks;
 use crate::verify::random::Random;
 use inselberg::bound::SpanRules;
 use inselberg::{
-    BoundRequest, Catalogue, Engine, ErrorKind, Geometry, ParticleColumns, ParticleMeshParams, PhewParams,
-    Units,
+    BoundRequest, Catalogue, Engine, ErrorKind, FieldChoice, Geometry, ParticleColumns, ParticleMeshParams,
+    Persistence, PhewParams, Units,
 };
 use inselberg_comm::Comm;
 use inselberg_io::NEWTON;
-use inselberg_io::catalogue::Table;
+use inselberg_io::catalogue::{Table, TableColumn};
 
 const N_HOST: usize = 5000;
 const N_SATELLITE: usize = 250;
@@ -190,6 +191,36 @@ fn a_satellite_that_has_sunk_merges_into_its_host() {
     assert_eq!(merged_into, counts(tracks(2), "track")[host]);
     assert_eq!((counts(tracks(2), "clump")[row], counts(tracks(2), "n_sources")[row]), (0, 0));
     assert!(row_of(3).is_none() && satellite(&found[2]).is_none() && satellite(&found[3]).is_none());
+}
+
+/// Under higher thresholds some objects have no peak, and so no cells.
+#[test]
+fn clumps_without_a_peak_have_no_gas() {
+    let bound = BoundRequest { unbind: true, tracks: true, gas: true, ..BoundRequest::default() };
+    let lax = PhewParams::new(2.0).persistence(Persistence::Ratio(1.1)).saddle(2.5).bound(bound);
+    let strict = lax.clone().persistence(Persistence::Ratio(4.0)).saddle(200.0);
+    let of_ranks = |n_ranks: usize| {
+        let found = over_ranks(Comm::threads(n_ranks), |_, mut engine| {
+            let snapshot = engine.open(output("gas_2ranks")).expect("opened");
+            let field = FieldChoice::Named("density".into());
+            let mut phew = |params| engine.phew_snapshot(&snapshot, &field, params).expect("clumps");
+            phew(&lax);
+            phew(&strict).gather(0).expect("gathered")
+        });
+        found.into_iter().flatten().next().expect("rank 0")
+    };
+    let alone = of_ranks(1);
+    let clumps = alone.table("clumps").expect("clumps");
+    let peakless: Vec<usize> =
+        (0..clumps.n_rows()).filter(|row| clumps.bytes("has_peak").expect("flags")[*row] == 0).collect();
+    assert!(!peakless.is_empty(), "all have peaks: this tests nothing");
+    for table in ["clumps", "haloes"].map(|name| alone.table(name).expect("a table")) {
+        let n_rows = |column: &TableColumn| column.values.len();
+        assert!(table.columns.iter().all(|column| n_rows(column) == table.n_rows()), "{}", table.name);
+    }
+    let gas = clumps.reals("gas_mass").expect("masses");
+    assert!(peakless.iter().all(|row| gas[*row] == 0.0) && gas.iter().any(|mass| *mass > 0.0));
+    assert_same(&of_ranks(3), &alone, "3 ranks");
 }
 
 /// The first output has nothing to remember, so it is as without tracks.

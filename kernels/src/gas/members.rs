@@ -2,7 +2,7 @@
 
 use super::GasCell;
 use crate::bound::slices::{BLOCK, BlockSums, Slices, Whole, greatest};
-use crate::bound::unbind::hierarchy::{ClumpTree, ClumpTreeError, Ghosts, NO_CLUMP};
+use crate::bound::unbind::hierarchy::{ClumpTree, ClumpTreeError, NO_CLUMP, PeaklessClumps};
 use crate::bound::{HaloBounds, HaloMembers, MemberColumns, MemberError};
 
 /// The cells of one halo, or those of a slice of it, in the order of (Morton key, place in the caller's
@@ -186,7 +186,8 @@ impl NestedLists {
         parent: &[Option<u32>],
     ) -> Result<Self, ClumpTreeError> {
         let centre = vec![[0.0; 3]; parent.len()];
-        let tree = ClumpTree { clump_of, parent, centre: &centre, whole: None, ghosts: Ghosts::default() };
+        let tree =
+            ClumpTree { clump_of, parent, centre: &centre, whole: None, peakless: PeaklessClumps::default() };
         let children_first = tree.children_first(members.order())?;
         let mut own = vec![Vec::new(); parent.len()];
         let in_clumps = (0..).zip(clump_of).filter(|(_, clump)| **clump != NO_CLUMP);

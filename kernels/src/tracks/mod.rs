@@ -7,7 +7,7 @@
 //! | step | file |
 //! |---|---|
 //! | tracks, votes of their particles, clumps | this one |
-//! | host, pairing with a clump, merging, ghosts and their parents | [`placement`] |
+//! | host, pairing with a clump, merging; clumps without a peak and their parents | [`placement`] |
 //!
 //! It does not use ranks, files or positions of particles. Nothing depends on the order of its input: sums are
 //! of integers, and every choice between equals is by identifier.

@@ -1,4 +1,4 @@
-//! Placement: in which halo is each track, and which clump is it?
+//! TrackPlacement: in which halo is each track, and which clump is it?
 //!
 //! ```text
 //!     1. host    the halo with the greatest weight of its tracers, if that is a quarter of all at least
@@ -7,12 +7,14 @@
 //!     3. pair    another track and the clump with most of its tracers; of several tracks that choose one
 //!                clump, the one with most former members there
 //!     4. merge   a track without a clump, whose core coincides with that of a heavier track in its halo
-//!     5. ghost   any other track without a clump: its parent is its former one, or the root of the halo
+//!     5. rest    any other track is a clump without a peak: its parent is its former one, or the root of
+//!                the halo
 //! ```
 //!
-//! A track in no halo is a ghost that is a halo of its own.
+//! A track in no halo is a clump without a peak that is a halo of its own.
 
 use super::{PeakedClump, Track, Vote};
+use crate::loops::Loops;
 use bytemuck::{Pod, Zeroable};
 use std::collections::BTreeMap;
 
@@ -29,44 +31,51 @@ const COINCIDES: f64 = 2.0;
 /// Where a track is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct Placement {
+pub struct TrackPlacement {
     /// Identifier of its halo; 0 if none of its particles was found.
     pub halo: u64,
     /// Identifier of its clump, with or without a peak; 0 likewise.
     pub clump: u64,
-    /// Of a ghost: the clump that gets what has no patch of its own. Its own identifier in a halo of its own.
+    /// Of a clump without a peak: the clump that gets what it loses. Its own identifier in a halo of its own.
     pub parent: u64,
-    /// 1 for a ghost.
-    pub is_ghost: u64,
+    /// 1 for a clump without a peak.
+    pub is_peakless: u64,
     /// 1 for the central of a halo, whose source claims nothing that lies in a patch.
     pub is_root: u64,
     /// Number of the track into which it merges; 0 for none.
     pub merged_into: u64,
 }
 
-/// The clumps of the haloes.
-struct Haloes<'a> {
+/// The clumps of the listed haloes.
+struct ListedHaloes<'a> {
     /// By halo and identifier.
     clumps: &'a [PeakedClump],
-    follows_mass: bool,
+    /// The root of each halo.
+    root: BTreeMap<u64, u64>,
 }
 
-impl Haloes<'_> {
-    fn of(&self, halo: u64) -> &[PeakedClump] {
-        let first = self.clumps.partition_point(|clump| clump.halo < halo);
-        let n = self.clumps[first..].partition_point(|clump| clump.halo == halo);
-        &self.clumps[first..first + n]
+impl<'a> ListedHaloes<'a> {
+    /// Of clumps by halo and identifier. The root of a halo is its heaviest clump, the first of equals, or its
+    /// main one.
+    fn new(clumps: &'a [PeakedClump], follows_mass: bool) -> Self {
+        let heavier =
+            |best: &'a PeakedClump, clump: &'a PeakedClump| if clump.mass > best.mass { clump } else { best };
+        let root = |of_halo: &'a [PeakedClump]| {
+            let halo = of_halo[0].halo;
+            let heaviest = of_halo.iter().reduce(heavier).expect("the halo has a clump");
+            (halo, if follows_mass { heaviest.id } else { halo })
+        };
+        Self { clumps, root: clumps.chunk_by(|a, b| a.halo == b.halo).map(root).collect() }
     }
 
-    /// The root of a halo; `None` if the halo is not listed.
-    fn root(&self, halo: u64) -> Option<u64> {
-        let clumps = self.of(halo);
-        let heavier = |best: &PeakedClump, clump: &PeakedClump| clump.mass > best.mass;
-        let heaviest = clumps.iter().reduce(|best, clump| if heavier(best, clump) { clump } else { best });
-        match self.follows_mass {
-            true => heaviest.map(|clump| clump.id),
-            false => clumps.first().map(|_| halo),
-        }
+    /// Whether a clump is listed in a halo.
+    fn has(&self, halo: u64, clump: u64) -> bool {
+        self.clumps.binary_search_by_key(&(halo, clump), |clump| (clump.halo, clump.id)).is_ok()
+    }
+
+    /// The root of a listed halo.
+    fn root(&self, halo: u64) -> u64 {
+        *self.root.get(&halo).expect("hosts are listed")
     }
 }
 
@@ -76,64 +85,77 @@ struct Ballot<'a>(&'a [Vote]);
 
 impl Ballot<'_> {
     /// The listed halo with the greatest weight; between equals the lower one.
-    fn host(&self, haloes: &Haloes) -> Option<u64> {
+    fn host(&self, haloes: &ListedHaloes) -> Option<u64> {
         let total: u64 = self.0.iter().map(|vote| vote.weight).sum();
         let by_halo = self.0.chunk_by(|a, b| a.halo == b.halo);
         let weights = by_halo.map(|votes| (votes[0].halo, votes.iter().map(|v| v.weight).sum::<u64>()));
-        let listed = weights.filter(|(halo, _)| *halo > 0 && haloes.root(*halo).is_some());
+        let listed = weights.filter(|(halo, _)| haloes.root.contains_key(halo));
         let best = listed.reduce(|best, other| if other.1 > best.1 { other } else { best });
         best.filter(|(_, weight)| 4 * weight >= QUARTERS_INSIDE * total && *weight > 0).map(|(halo, _)| halo)
     }
 
     /// The vote for the clump of a halo with the greatest weight; between equals the lower one.
-    fn choice(&self, halo: u64, haloes: &Haloes) -> Option<&Vote> {
-        let is_listed =
-            |vote: &&Vote| haloes.of(halo).binary_search_by_key(&vote.clump, |clump| clump.id).is_ok();
+    fn choice(&self, halo: u64, haloes: &ListedHaloes) -> Option<&Vote> {
         let of_halo = self.0.iter().filter(|vote| vote.halo == halo && vote.weight > 0);
-        let inside = of_halo.filter(is_listed);
+        let inside = of_halo.filter(|vote| haloes.has(halo, vote.clump));
         inside.reduce(|best, vote| if vote.weight > best.weight { vote } else { best })
     }
 }
 
+/// The distance of the cores of two slots: the sum of those in position and velocity, each in units of the
+/// spread of one of them; the smaller one by either core. Infinite where a core is unknown.
+pub type CoreDistance<'a> = dyn Fn(usize, usize) -> f64 + Sync + 'a;
+
 /// How tracks are placed.
-pub struct Rules<'a> {
-    /// Identifiers of ghosts begin here.
-    pub first_ghost: u64,
+pub struct PlacementRules<'a> {
+    /// Identifiers of clumps without a peak begin here.
+    pub first_peakless: u64,
     /// The heaviest clump of a halo is its root, else the main one.
     pub follows_mass: bool,
-    /// The distance of the cores of two slots: the sum of those in position and velocity, each in units of the
-    /// spread of one of them; the smaller one by either core. Infinite where a core is unknown.
-    pub core_distance: &'a dyn Fn(usize, usize) -> f64,
+    /// How far apart two cores are.
+    pub core_distance: &'a CoreDistance<'a>,
 }
 
-/// Places all tracks. `votes` are summed, `clumps` are listed by halo and identifier; identifiers of ghosts
-/// begin at `first_ghost`, by halo and slot.
-pub fn place(tracks: &[Track], votes: &[Vote], clumps: &[PeakedClump], rules: &Rules) -> Vec<Placement> {
-    let haloes = Haloes { clumps, follows_mass: rules.follows_mass };
+/// Places all tracks. `votes` are summed, `clumps` are listed by halo and identifier. Clumps without a peak
+/// are numbered by halo and slot. The cores of each track without a clump and of all heavier tracks in its halo
+/// are compared; the threads of `loops` share this.
+pub fn place<L: Loops>(
+    tracks: &[Track],
+    votes: &[Vote],
+    clumps: &[PeakedClump],
+    rules: &PlacementRules,
+    loops: &L,
+) -> Vec<TrackPlacement> {
+    let haloes = ListedHaloes::new(clumps, rules.follows_mass);
     let mut ballots = vec![Ballot(&[]); tracks.len()];
     for of_track in votes.chunk_by(|a, b| a.slot == b.slot) {
         ballots[of_track[0].slot as usize] = Ballot(of_track);
     }
-    let mut found = vec![Placement::default(); tracks.len()];
+    let mut found = vec![TrackPlacement::default(); tracks.len()];
     for (placement, ballot) in found.iter_mut().zip(&ballots) {
         placement.halo = ballot.host(&haloes).unwrap_or(0);
     }
     place_roots(tracks, &ballots, &haloes, &mut found);
     pair(&ballots, &haloes, &mut found);
-    merge(tracks, rules.core_distance, &mut found);
-    number_ghosts(&ballots, rules.first_ghost, &mut found);
+    merge(tracks, rules.core_distance, &mut found, loops);
+    number_peakless(&ballots, rules.first_peakless, &mut found);
     set_parents(tracks, &haloes, &mut found);
     found
 }
 
-/// Gives the root of each halo to a track.
-fn place_roots(tracks: &[Track], ballots: &[Ballot], haloes: &Haloes, found: &mut [Placement]) {
+/// The slots in each halo, ascending.
+fn by_halo(found: &[TrackPlacement]) -> BTreeMap<u64, Vec<usize>> {
     let mut of_halo: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (slot, placement) in found.iter().enumerate().filter(|(_, placement)| placement.halo > 0) {
         of_halo.entry(placement.halo).or_default().push(slot);
     }
-    for (halo, slots) in of_halo {
-        let root = haloes.root(halo).expect("hosts are listed");
+    of_halo
+}
+
+/// Gives the root of each halo to a track.
+fn place_roots(tracks: &[Track], ballots: &[Ballot], haloes: &ListedHaloes, found: &mut [TrackPlacement]) {
+    for (halo, slots) in by_halo(found) {
+        let root = haloes.root(halo);
         let greatest = slots.iter().fold(0.0f64, |most, slot| most.max(tracks[*slot].mass));
         let chooses = |slot: usize| ballots[slot].choice(halo, haloes).is_some_and(|vote| vote.clump == root);
         let major = slots.into_iter().filter(|slot| tracks[*slot].mass >= MAJOR * greatest);
@@ -145,18 +167,16 @@ fn place_roots(tracks: &[Track], ballots: &[Ballot], haloes: &Haloes, found: &mu
 }
 
 /// Gives clumps that are no roots to tracks.
-fn pair(ballots: &[Ballot], haloes: &Haloes, found: &mut [Placement]) {
+fn pair(ballots: &[Ballot], haloes: &ListedHaloes, found: &mut [TrackPlacement]) {
     // The winner of each clump: most former members there, then the greater weight, then the lower slot.
     let mut winners: BTreeMap<u64, (u64, u64, usize)> = BTreeMap::new();
     for (slot, placement) in found.iter().enumerate() {
         if placement.halo == 0 || placement.is_root > 0 {
             continue;
         }
-        let root = haloes.root(placement.halo).expect("hosts are listed");
-        let Some(vote) = ballots[slot].choice(placement.halo, haloes).filter(|vote| vote.clump != root)
-        else {
-            continue;
-        };
+        let root = haloes.root(placement.halo);
+        let choice = ballots[slot].choice(placement.halo, haloes);
+        let Some(vote) = choice.filter(|vote| vote.clump != root) else { continue };
         let own = (vote.n_bound, vote.weight, slot);
         let best = winners.entry(vote.clump).or_insert(own);
         if (own.0, own.1) > (best.0, best.1) {
@@ -170,55 +190,56 @@ fn pair(ballots: &[Ballot], haloes: &Haloes, found: &mut [Placement]) {
 
 /// Merges tracks without a clump into heavier ones at the same place. The heaviest come first, so that a track
 /// merges into one that goes on.
-fn merge(tracks: &[Track], core_distance: &dyn Fn(usize, usize) -> f64, found: &mut [Placement]) {
-    let mut of_halo: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (slot, placement) in found.iter().enumerate().filter(|(_, placement)| placement.halo > 0) {
-        of_halo.entry(placement.halo).or_default().push(slot);
-    }
+fn merge<L: Loops>(tracks: &[Track], core_distance: &CoreDistance, found: &mut [TrackPlacement], loops: &L) {
+    let mut of_halo = by_halo(found);
     for slots in of_halo.values_mut() {
         slots.sort_by(|a, b| tracks[*b].mass.total_cmp(&tracks[*a].mass).then(a.cmp(b)));
-        for (at, slot) in
-            slots.iter().enumerate().filter(|(_, slot)| found[**slot].clump == 0).collect::<Vec<_>>()
-        {
-            let heavier = slots[..at].iter().filter(|other| found[**other].merged_into == 0);
-            let distances = heavier.map(|other| (core_distance(*slot, *other), *other));
-            let nearest = distances.reduce(|best, other| if other.0 < best.0 { other } else { best });
-            if let Some((_, other)) = nearest.filter(|(distance, _)| *distance < COINCIDES) {
-                found[*slot].merged_into = tracks[other].number;
-            }
-        }
+    }
+    // Each track without a clump, and the heavier ones in its halo.
+    let pairs =
+        of_halo.values().flat_map(|slots| slots.iter().enumerate().map(|(at, slot)| (*slot, &slots[..at])));
+    let pairs: Vec<(usize, &[usize])> = pairs.filter(|(slot, _)| found[*slot].clump == 0).collect();
+    let coinciding = loops.each(pairs.len(), |i| -> Vec<(f64, usize)> {
+        let (slot, heavier) = pairs[i];
+        let distances = heavier.iter().map(|other| (core_distance(slot, *other), *other));
+        distances.filter(|(distance, _)| *distance < COINCIDES).collect()
+    });
+    for ((slot, _), coinciding) in pairs.into_iter().zip(coinciding) {
+        let going_on = coinciding.into_iter().filter(|(_, other)| found[*other].merged_into == 0);
+        let nearest = going_on.reduce(|best, other| if other.0 < best.0 { other } else { best });
+        found[slot].merged_into = nearest.map_or(0, |(_, other)| tracks[other].number);
     }
 }
 
 /// Gives identifiers to the tracks without a clump that have tracers and do not merge.
-fn number_ghosts(ballots: &[Ballot], first: u64, found: &mut [Placement]) {
+fn number_peakless(ballots: &[Ballot], first: u64, found: &mut [TrackPlacement]) {
     let has_tracers = |slot: usize| ballots[slot].0.iter().any(|vote| vote.weight > 0);
-    let mut ghosts: Vec<usize> =
-        (0..found.len()).filter(|slot| found[*slot].clump == 0 && has_tracers(*slot)).collect();
-    ghosts.retain(|slot| found[*slot].merged_into == 0);
-    ghosts.sort_by_key(|slot| (found[*slot].halo, *slot));
-    for (id, slot) in (first..).zip(ghosts) {
+    let goes_on = |placement: &TrackPlacement| placement.clump == 0 && placement.merged_into == 0;
+    let mut peakless: Vec<usize> =
+        (0..found.len()).filter(|slot| goes_on(&found[*slot]) && has_tracers(*slot)).collect();
+    peakless.sort_by_key(|slot| (found[*slot].halo, *slot));
+    for (id, slot) in (first..).zip(peakless) {
         let halo = if found[slot].halo == 0 { id } else { found[slot].halo };
         let is_root = u64::from(halo == id);
-        found[slot] = Placement { halo, clump: id, parent: id, is_ghost: 1, is_root, merged_into: 0 };
+        found[slot] = TrackPlacement { halo, clump: id, parent: id, is_peakless: 1, is_root, merged_into: 0 };
     }
 }
 
-/// Sets the parents of ghosts. A parent was heavier, so there are no circles.
-fn set_parents(tracks: &[Track], haloes: &Haloes, found: &mut [Placement]) {
+/// Sets the parents of clumps without a peak. A parent was heavier, so there are no circles.
+fn set_parents(tracks: &[Track], haloes: &ListedHaloes, found: &mut [TrackPlacement]) {
     let is_above = |parent: usize, slot: usize| {
         let key = |slot: usize| (tracks[slot].mass, std::cmp::Reverse(tracks[slot].number));
         key(parent) > key(slot)
     };
     for slot in 0..found.len() {
-        if found[slot].is_ghost == 0 || found[slot].is_root > 0 {
+        if found[slot].is_peakless == 0 || found[slot].is_root > 0 {
             continue;
         }
         let halo = found[slot].halo;
         let former = tracks.binary_search_by_key(&tracks[slot].parent, |track| track.number).ok();
         let former = former.filter(|parent| found[*parent].halo == halo && found[*parent].clump > 0);
         let former = former.filter(|parent| is_above(*parent, slot)).map(|parent| found[parent].clump);
-        found[slot].parent = former.unwrap_or_else(|| haloes.root(halo).expect("hosts are listed"));
+        found[slot].parent = former.unwrap_or_else(|| haloes.root(halo));
     }
 }
 
@@ -226,6 +247,7 @@ fn set_parents(tracks: &[Track], haloes: &Haloes, found: &mut [Placement]) {
 mod tests {
     use super::super::summed;
     use super::*;
+    use crate::loops::InTurn;
 
     fn track(number: u64, mass: f64) -> Track {
         Track { number, mass, n_bound: mass as u64, ..Track::default() }
@@ -242,19 +264,20 @@ mod tests {
             .to_vec()
     }
 
-    /// With ghosts from 4 on, and cores far from each other.
-    fn placed(tracks: &[Track], votes: &[Vote]) -> Vec<Placement> {
+    /// With clumps without a peak from 4 on, and cores far from each other.
+    fn placed(tracks: &[Track], votes: &[Vote]) -> Vec<TrackPlacement> {
         let core_distance = &|_, _| f64::INFINITY;
-        place(tracks, votes, &clumps(), &Rules { first_ghost: 4, follows_mass: true, core_distance })
+        let rules = PlacementRules { first_peakless: 4, follows_mass: true, core_distance };
+        place(tracks, votes, &clumps(), &rules, &InTurn)
     }
 
-    fn shown(placement: &Placement) -> (u64, u64, u64, bool, bool) {
-        let Placement { halo, clump, parent, is_ghost, is_root, .. } = *placement;
-        (halo, clump, parent, is_ghost > 0, is_root > 0)
+    fn shown(placement: &TrackPlacement) -> (u64, u64, u64, bool, bool) {
+        let TrackPlacement { halo, clump, parent, is_peakless, is_root, .. } = *placement;
+        (halo, clump, parent, is_peakless > 0, is_root > 0)
     }
 
     #[test]
-    fn tracks_are_paired_or_become_ghosts() {
+    fn tracks_are_paired_or_have_no_peak() {
         let tracks = [track(10, 100.0), track(11, 20.0), track(12, 3.0), track(13, 30.0), track(14, 2.0)];
         let votes = summed(vec![
             vote(0, 1, 1, 90, 95),
@@ -279,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn ghosts_stay_with_their_former_parent() {
+    fn clumps_without_a_peak_stay_with_their_former_parent() {
         let mut tracks = [track(10, 100.0), track(11, 20.0), track(12, 3.0), track(13, 1.0)];
         (tracks[2].parent, tracks[3].parent) = (11, 12);
         let votes: Vec<Vote> = (0..4).map(|slot| vote(slot, 1, 1, 50, 2)).collect();
@@ -306,20 +329,20 @@ mod tests {
     #[test]
     fn tracks_whose_particles_are_gone_are_nowhere() {
         let found = placed(&[track(10, 5.0)], &[]);
-        assert_eq!(found, [Placement::default()]);
+        assert_eq!(found, [TrackPlacement::default()]);
     }
 
     /// A chain of coinciding cores ends in the heaviest one; a track with a peak never merges.
     #[test]
-    fn ghosts_merge_into_heavier_tracks_at_the_same_place() {
+    fn tracks_without_a_clump_merge_into_heavier_ones_at_the_same_place() {
         let tracks = [track(10, 3.0), track(11, 100.0), track(12, 20.0), track(13, 5.0), track(14, 2.0)];
         let mut votes: Vec<Vote> = (0..5).map(|slot| vote(slot, 1, 1, 50, 2)).collect();
         votes[4].clump = 2;
         let near = [[1, 2], [2, 3], [1, 4]];
         let core_distance =
             &|a: usize, b: usize| if near.contains(&[a.min(b), a.max(b)]) { 1.9 } else { 2.0 };
-        let rules = Rules { first_ghost: 4, follows_mass: true, core_distance };
-        let found = place(&tracks, &votes, &clumps(), &rules);
+        let rules = PlacementRules { first_peakless: 4, follows_mass: true, core_distance };
+        let found = place(&tracks, &votes, &clumps(), &rules, &InTurn);
         let shown: Vec<_> = found.iter().map(|found| (found.clump, found.merged_into)).collect();
         assert_eq!(shown, [(4, 0), (1, 0), (0, 11), (5, 0), (2, 0)]);
     }

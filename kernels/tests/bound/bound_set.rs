@@ -4,7 +4,9 @@
 use super::samples::{Random, clump_in_host, columns, hernquist, members, plummer};
 use super::unbinding::{GRAVITY, bound_entries, joined};
 use inselberg_kernels::bound::slices::Whole;
-use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, Ghosts, heaviest, turned, unbind_hierarchy};
+use inselberg_kernels::bound::unbind::hierarchy::{
+    ClumpTree, PeaklessClumps, heaviest, turned, unbind_hierarchy,
+};
 use inselberg_kernels::bound::unbind::{
     Candidates, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind,
 };
@@ -12,7 +14,7 @@ use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns};
 
 fn unbound_from(members: &HaloMembers, peak: [f64; 3], is_within: bool, gravity: &Gravity) -> Unbinding {
     let all = members.all();
-    let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within, is_ghost: false };
+    let candidates = Candidates { list: &all, handed: &[], whole: None, peak, is_within, is_claimed: false };
     unbind(members, &candidates, gravity, &UnbindRules::default(), &mut UnbindScratch::default())
 }
 
@@ -183,7 +185,7 @@ fn the_heaviest_clump_gets_what_no_clump_holds() {
             parent,
             centre: &[[0.0; 3]; 2],
             whole: None,
-            ghosts: Ghosts::default(),
+            peakless: PeaklessClumps::default(),
         };
         let mut scratch = UnbindScratch::default();
         let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };

@@ -2,7 +2,7 @@
 
 mod bound_set;
 mod gas;
-mod ghosts;
+mod peakless;
 mod potential;
 mod properties;
 mod ramses;

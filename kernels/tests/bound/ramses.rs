@@ -4,7 +4,9 @@ use super::samples::{Random, members, plummer};
 use super::unbinding::{GRAVITY, bound_entries};
 use inselberg_kernels::bound::slices::Whole;
 use inselberg_kernels::bound::unbind::UnbindCall;
-use inselberg_kernels::bound::unbind::hierarchy::{BoundHierarchy, ClumpTree, ClumpTreeError, Ghosts};
+use inselberg_kernels::bound::unbind::hierarchy::{
+    BoundHierarchy, ClumpTree, ClumpTreeError, PeaklessClumps,
+};
 use inselberg_kernels::bound::unbind::ramses::{RamsesUnbindRules, unbind_ramses};
 use inselberg_kernels::bound::{HaloMembers, MemberColumns};
 
@@ -37,7 +39,7 @@ fn ramses_keeps_main_clumps_and_hands_losers_up() {
         parent: &[None, Some(0)],
         centre: &[[0.0; 3]; 2],
         whole: None,
-        ghosts: Ghosts::default(),
+        peakless: PeaklessClumps::default(),
     };
     let result = unbound(&members, &tree, &[None; 2], &OPEN).expect("a tree");
     assert!(result.unbound.is_empty());
@@ -95,7 +97,7 @@ fn clumps_without_bound_particles_are_silent() {
         parent: &[None, Some(0), Some(1)],
         centre: &[[0.0; 3]; 3],
         whole: None,
-        ghosts: Ghosts::default(),
+        peakless: PeaklessClumps::default(),
     };
     let found = unbound(&members, &tree, &[None; 3], &OPEN).expect("a tree");
     let n_bound: Vec<usize> = found.clumps.iter().map(|clump| clump.bound.len()).collect();
@@ -118,7 +120,7 @@ fn silent_particles_count_where_no_others_are() {
         parent: &[None, Some(0), Some(1)],
         centre: &[[0.0; 3]; 3],
         whole: None,
-        ghosts: Ghosts::default(),
+        peakless: PeaklessClumps::default(),
     };
     let border = [None, None, Some(0.0)];
     let found = unbound(&members, &tree, &border, &OPEN).expect("a tree");
@@ -147,7 +149,7 @@ fn ramses_measures_over_periodic_images() {
             parent: &[None, Some(0), Some(1)],
             centre: &[[0.0; 3]; 3],
             whole: None,
-            ghosts: Ghosts::default(),
+            peakless: PeaklessClumps::default(),
         };
         let rules = RamsesUnbindRules { period, ..OPEN };
         let border = [None, Some(1.5), Some(1.0)];

@@ -41,11 +41,10 @@ fn sliced(columns: &MemberColumns, block: u64, slices: &ThreadSlice) -> HaloMemb
         particle_type: at(&columns.particle_type, places),
         internal_energy: at(&columns.internal_energy, places),
         id: at(&columns.id, places),
-        former_rank: columns
-            .former_rank
-            .is_empty()
-            .then(Vec::new)
-            .unwrap_or_else(|| at(&columns.former_rank, places)),
+        former_rank: match columns.former_rank.is_empty() {
+            true => Vec::new(),
+            false => at(&columns.former_rank, places),
+        },
     };
     let blocks = block_starts(places.len(), |i| key(&places[i]), sorted.first, block);
     HaloMembers::of_slice(own, bounds, blocks)
@@ -68,7 +67,7 @@ type Found = (BoundBits, UnbindReport, Option<BoundProperties>, [f64; 3]);
 /// Which members a clump has, by their positions, and how it begins.
 struct Roles {
     is_within: bool,
-    is_ghost: bool,
+    is_claimed: bool,
     begins_with_halo: bool,
     is_elsewhere: fn([f64; 3]) -> bool,
     is_handed: fn([f64; 3]) -> bool,
@@ -77,7 +76,7 @@ struct Roles {
 /// A clump that has all members and lies in no other one.
 const ALONE: Roles = Roles {
     is_within: false,
-    is_ghost: false,
+    is_claimed: false,
     begins_with_halo: false,
     is_elsewhere: |_| false,
     is_handed: |_| false,
@@ -87,7 +86,7 @@ const ALONE: Roles = Roles {
 fn unbound<S: Slices>(members: &HaloMembers, roles: &Roles, call: &UnbindCall<S>) -> Unbinding {
     let (all, peak, mut scratch) = (members.all(), [0.1; 3], UnbindScratch::default());
     let of_halo =
-        Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_ghost: false };
+        Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_claimed: false };
     let mut found = |candidates: &Candidates| match unbind_slices(members, candidates, call, &mut scratch) {
         Ok(found) => found,
         Err(_) => panic!("the slices of tests do not fail"),
@@ -103,7 +102,7 @@ fn unbound<S: Slices>(members: &HaloMembers, roles: &Roles, call: &UnbindCall<S>
         whole: halo.as_ref(),
         peak,
         is_within,
-        is_ghost: roles.is_ghost,
+        is_claimed: roles.is_claimed,
     });
     assert_eq!(found.bound.len() + found.unbound.len(), here.len());
     found
@@ -192,13 +191,13 @@ fn slices_of_a_clump_that_gets_losers_have_the_bits_of_the_whole() {
     }
 }
 
-/// A ghost at the centre of its host, whose former members are in any order, and as many of the host.
+/// A clump at the centre of its host that claims former members, in any order, and more of the host.
 #[test]
-fn slices_of_a_ghost_have_the_bits_of_the_whole() {
+fn slices_of_a_clump_of_former_members_have_the_bits_of_the_whole() {
     let mut columns = clump_in_host(400, 3000, &mut Random::new(33));
     columns.internal_energy = vec![0.0; 3400];
     columns.former_rank = (0..3400).map(|i| if i < 400 { (i * 7) % 400 } else { i }).collect();
-    let roles = Roles { is_within: true, is_ghost: true, is_elsewhere: |x| x[2] > 4.0, ..ALONE };
+    let roles = Roles { is_within: true, is_claimed: true, is_elsewhere: |x| x[2] > 4.0, ..ALONE };
     let report = check_as(&roles, &columns, 64, &UnbindRules::default(), &[1, 2, 3, 5]);
     assert!(report.converged && report.passes > 3, "{report:?}");
 }

@@ -5,7 +5,7 @@ use super::samples::{Random, clump_in_host, columns, hernquist, members, plummer
 use inselberg_kernels::bound::potential::direct::direct;
 use inselberg_kernels::bound::potential::points::Points;
 use inselberg_kernels::bound::slices::Whole;
-use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, Ghosts, NO_CLUMP, unbind_hierarchy};
+use inselberg_kernels::bound::unbind::hierarchy::{ClumpTree, NO_CLUMP, PeaklessClumps, unbind_hierarchy};
 use inselberg_kernels::bound::unbind::{
     Candidates, PotentialMethod, UnbindCall, UnbindRules, UnbindScratch, Unbinding, unbind,
 };
@@ -22,7 +22,7 @@ fn unbound_of(members: &HaloMembers, gravity: &Gravity, rules: &UnbindRules) -> 
         whole: None,
         peak: [0.0; 3],
         is_within: false,
-        is_ghost: false,
+        is_claimed: false,
     };
     unbind(members, &candidates, gravity, rules, &mut UnbindScratch::default())
 }
@@ -342,7 +342,7 @@ fn losers_join_the_parent() {
         parent: &parent,
         centre: &centre,
         whole: None,
-        ghosts: Ghosts::default(),
+        peakless: PeaklessClumps::default(),
     };
     let mut scratch = UnbindScratch::default();
     let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
@@ -373,7 +373,8 @@ fn wrong_trees_are_refused() {
     let members = members(plummer(3, 10.0, &mut Random::new(20)));
     let centre = [[0.0; 3]; 2];
     let refused = |clump_of: &[u32], parent: &[Option<u32>]| {
-        let tree = ClumpTree { clump_of, parent, centre: &centre, whole: None, ghosts: Ghosts::default() };
+        let tree =
+            ClumpTree { clump_of, parent, centre: &centre, whole: None, peakless: PeaklessClumps::default() };
         tree.children_first(&members).expect_err("an error").to_string()
     };
     assert!(refused(&[0, 0], &[None, None]).contains("expected 3"));
@@ -385,7 +386,7 @@ fn wrong_trees_are_refused() {
         parent: &[Some(1), None],
         centre: &centre,
         whole: None,
-        ghosts: Ghosts::default(),
+        peakless: PeaklessClumps::default(),
     };
     assert_eq!(tree.children_first(&members), Ok(vec![0, 1]));
 }

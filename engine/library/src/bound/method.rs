@@ -54,7 +54,7 @@ pub struct SlicedClump<'a, S> {
     /// Whether it lies within another clump.
     pub is_within: bool,
     /// Whether it has no peak.
-    pub is_ghost: bool,
+    pub is_peakless: bool,
     /// Gravity and expansion.
     pub gravity: &'a Gravity,
     /// The connection of the slices.
@@ -135,11 +135,11 @@ impl UnbindMethod {
         of: &SlicedClump<S>,
         scratch: &mut UnbindScratch,
     ) -> Result<UnboundClump, S::Error> {
-        let SlicedClump { clump, whole, centre, is_within, is_ghost, gravity, slices } = *of;
+        let SlicedClump { clump, whole, centre, is_within, is_peakless, gravity, slices } = *of;
         match self {
             Self::Energies(rules) => {
                 let call = UnbindCall { gravity, rules, slices };
-                let clump = ListedClump { list, whole, peak: centre, is_within, is_ghost };
+                let clump = ListedClump { list, whole, peak: centre, is_within, is_peakless };
                 unbind_candidates(members, &clump, &call, scratch)
             }
             Self::Ramses(units) => {

@@ -48,6 +48,7 @@ pub use columns::BoundColumn;
 pub use error::BoundError;
 pub use frame::HaloFrame;
 pub use gravity::gravity;
+pub use leaf_grid::length;
 pub use method::{RamsesUnits, UnbindMethod};
 pub use point_grid::{PointGrid, PointMass};
 pub use rank_slices::RankSlices;

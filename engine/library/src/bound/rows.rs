@@ -23,7 +23,7 @@ pub struct HaloClump {
     /// without one, or if it is not requested.
     pub border: f64,
     /// 1 for a clump without a peak.
-    pub is_ghost: u64,
+    pub is_peakless: u64,
 }
 
 impl HaloClump {
@@ -38,14 +38,14 @@ impl HaloClump {
             peak,
             peak_refined,
             border: f64::INFINITY,
-            is_ghost: 0,
+            is_peakless: 0,
         }
     }
 
     /// Which of these have no peak; empty if all have one.
-    pub fn ghosts(clumps: &[Self]) -> Vec<bool> {
-        match clumps.iter().any(|clump| clump.is_ghost > 0) {
-            true => clumps.iter().map(|clump| clump.is_ghost > 0).collect(),
+    pub fn peakless(clumps: &[Self]) -> Vec<bool> {
+        match clumps.iter().any(|clump| clump.is_peakless > 0) {
+            true => clumps.iter().map(|clump| clump.is_peakless > 0).collect(),
             false => Vec::new(),
         }
     }

@@ -13,7 +13,7 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_kernels::bound::properties::{BoundProperties, bound_properties_of_slices};
 use inselberg_kernels::bound::shrinking_sphere::shrinking_sphere_of_slices;
 use inselberg_kernels::bound::unbind::hierarchy::{
-    BoundHierarchy, ClumpTree, Ghosts, NO_CLUMP, heaviest, turned,
+    BoundHierarchy, ClumpTree, NO_CLUMP, PeaklessClumps, heaviest, turned,
 };
 use inselberg_kernels::bound::unbind::{Candidates, UnbindCall, UnbindScratch, Unbinding, unbind_slices};
 use inselberg_kernels::bound::{Gravity, HaloMembers, MemberColumns, MemberError};
@@ -254,13 +254,16 @@ impl HaloTask<'_> {
         let parent = self.unbinder.parents(self.clumps);
         let whole = self.unbind_whole(&members, &parent, scratch);
 
-        let is_ghost = HaloClump::ghosts(self.clumps);
+        let is_peakless = HaloClump::peakless(self.clumps);
         let tree = ClumpTree {
             clump_of: &self.clump_of_members(&members),
             parent: &parent,
             centre: &self.shell_centres(&members),
             whole: whole.as_ref().map(|whole| &whole.bound),
-            ghosts: Ghosts { is_ghost: &is_ghost, patch_of: &self.patch_of_members(&members) },
+            peakless: PeaklessClumps {
+                is_peakless: &is_peakless,
+                patch_of: &self.patch_of_members(&members),
+            },
         };
         let found = self.unbind_clumps(&members, &tree, scratch);
 
@@ -343,7 +346,7 @@ impl HaloTask<'_> {
         let all = members.all();
         let peak = self.relative_to_peak(self.clumps[root_of(parent)].peak);
         let candidates =
-            Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_ghost: false };
+            Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_claimed: false };
         let call = UnbindCall { gravity: &self.unbinder.gravity, rules, slices: &ThreadLoops };
         let Ok(found) = unbind_slices(members, &candidates, &call, scratch);
         Some(found)

@@ -11,6 +11,7 @@
 //! were most bound when they were last bound.
 
 use crate::bound::{BoundTables, HaloRows};
+use crate::particles::MemberType;
 use crate::partition::ranking::sort;
 use crate::tracks::before::PlacedTracks;
 use crate::tracks::sources::by_identity;
@@ -21,7 +22,7 @@ use inselberg_kernels::tracks::{SOURCE_FACTOR, Track};
 use inselberg_kernels::trees::join::MemberEntry;
 use inselberg_kernels::trees::tracer::TracerKey;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A track may be missing in this many consecutive outputs. Then it ends.
 const MOST_MISSED: u64 = 1;
@@ -38,10 +39,10 @@ struct BoundRow {
     is_central: u64,
 }
 
-/// A particle of a source on its way to its place.
+/// A particle on its way to its place in a source.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct Placed {
+struct SourceParticle {
     id: u64,
     slot: u32,
     kind: u32,
@@ -50,7 +51,7 @@ struct Placed {
     rank: u32,
 }
 
-impl Placed {
+impl SourceParticle {
     fn new(entry: &MemberEntry, slot: u32, is_loser: bool) -> Self {
         let TracerKey { id, kind } = entry.key();
         let rank = entry.rank().expect("particles of sources have ranks");
@@ -67,6 +68,9 @@ impl Placed {
             | u128::from(self.id)
     }
 }
+
+/// The bound clumps of all ranks, by identifier.
+struct BoundRows(Vec<BoundRow>);
 
 /// The tracks of an output once it is unbound.
 pub struct TracksAfter {
@@ -100,57 +104,63 @@ impl TracksAfter {
         (step, time): (u64, f64),
         comm: &Comm,
     ) -> Result<Self, CommError> {
-        let bound = bound_rows(found, rows, comm)?;
+        let bound = BoundRows::new(found, rows, comm)?;
         let (mut tracks, slots) = advanced(&last.tracks, placed, &bound, step);
         let former = placed.map_or(&[][..], |placed| placed.index.0.as_slice());
-        let placed = sources(former, found, &tracks, &slots, comm)?;
-        let sources = ranked(placed, &mut tracks, comm)?;
+        let particles = sources(former, found, &tracks, &slots, comm)?;
+        let sources = ranked(particles, &mut tracks, comm)?;
         let track_of = slots.of_clump.iter().map(|(clump, slot)| (*clump, tracks[*slot as usize].number));
         let track_of = track_of.collect();
         Ok(Self { state: TrackState { step, time, tracks, sources }, track_of })
     }
 }
 
-/// Collective: the bound clumps of all ranks, by identifier.
-fn bound_rows(found: &BoundTables, rows: &HaloRows, comm: &Comm) -> Result<Vec<BoundRow>, CommError> {
-    let parents: BTreeMap<u64, u64> = rows.clumps.iter().map(|row| (row.id, row.parent)).collect();
-    let bound = found.clumps().filter(|(clump, _)| clump.n_bound > 0);
-    let row = bound.filter_map(|(clump, mass)| {
-        let (id, halo) = (clump.id, clump.halo);
-        let parent = *parents.get(&id)?;
-        Some(BoundRow { id, halo, parent, n_bound: clump.n_bound, mass, is_central: clump.is_central })
-    });
-    let mut all = comm.all_gather(&row.collect::<Vec<_>>())?;
-    all.sort_unstable_by_key(|row| row.id);
-    Ok(all)
+impl BoundRows {
+    /// Collective: gathers them.
+    fn new(found: &BoundTables, rows: &HaloRows, comm: &Comm) -> Result<Self, CommError> {
+        let parents: BTreeMap<u64, u64> = rows.clumps.iter().map(|row| (row.id, row.parent)).collect();
+        let bound = found.clumps().filter(|(clump, _)| clump.n_bound > 0);
+        let row = bound.filter_map(|(clump, mass)| {
+            let (id, halo) = (clump.id, clump.halo);
+            let parent = *parents.get(&id)?;
+            Some(BoundRow { id, halo, parent, n_bound: clump.n_bound, mass, is_central: clump.is_central })
+        });
+        let mut all = comm.all_gather(&row.collect::<Vec<_>>())?;
+        all.sort_unstable_by_key(|row| row.id);
+        Ok(Self(all))
+    }
+
+    /// The row of a clump, if anything is bound to it.
+    fn of(&self, clump: u64) -> Option<&BoundRow> {
+        self.0.binary_search_by_key(&clump, |row| row.id).ok().map(|at| &self.0[at])
+    }
 }
 
 /// The tracks after an output by number, without their sources.
 fn advanced(
     last: &[Track],
     placed: Option<&PlacedTracks>,
-    bound: &[BoundRow],
+    bound: &BoundRows,
     step: u64,
 ) -> (Vec<Track>, Slots) {
     let placements = placed.map_or(&[][..], |placed| placed.placements.as_slice());
     let clump_of = |slot: usize| placements.get(slot).map_or(0, |placement| placement.clump);
-    let row_of = |id: u64| bound.binary_search_by_key(&id, |row| row.id).ok().map(|at| &bound[at]);
-    let mut has_track: BTreeMap<u64, ()> = BTreeMap::new();
-    let mut next: Vec<(Track, Option<usize>)> = Vec::new();
     let merged_into = |slot: usize| placements.get(slot).map_or(0, |placement| placement.merged_into);
+    let mut has_track: BTreeSet<u64> = BTreeSet::new();
+    let mut next: Vec<(Track, Option<usize>)> = Vec::new();
     for (slot, track) in last.iter().enumerate().filter(|(_, track)| track.merged_into == 0) {
         if merged_into(slot) > 0 {
             let merged_into = merged_into(slot);
             next.push((Track { clump: 0, parent: 0, is_central: 0, merged_into, ..*track }, None));
-        } else if let Some(row) = row_of(clump_of(slot)) {
-            has_track.insert(row.id, ());
+        } else if let Some(row) = bound.of(clump_of(slot)) {
+            has_track.insert(row.id);
             next.push((seen_again(track, row), Some(slot)));
         } else if track.n_missed < MOST_MISSED {
             let n_missed = track.n_missed + 1;
             next.push((Track { clump: 0, is_central: 0, n_missed, ..*track }, Some(slot)));
         }
     }
-    for row in bound.iter().filter(|row| !has_track.contains_key(&row.id)) {
+    for row in bound.0.iter().filter(|row| !has_track.contains(&row.id)) {
         next.push((seen_again(&Track { number: step << 40 | row.id, ..Track::default() }, row), None));
     }
     next.sort_unstable_by_key(|(track, _)| track.number);
@@ -165,7 +175,7 @@ fn advanced(
     }
     let of_slot = (0..).zip(&tracks).filter(|(_, track)| track.clump > 0);
     let of_clump: BTreeMap<u64, u32> = of_slot.map(|(slot, track)| (track.clump, slot)).collect();
-    let halo = tracks.iter().map(|track| row_of(track.clump).map_or(0, |row| row.halo)).collect();
+    let halo = tracks.iter().map(|track| bound.of(track.clump).map_or(0, |row| row.halo)).collect();
     set_parents(&mut tracks, bound, &of_clump);
     (tracks, Slots { halo, of_former, of_clump })
 }
@@ -185,16 +195,15 @@ fn seen_again(track: &Track, row: &BoundRow) -> Track {
 
 /// The parent of each satellite: the track of the nearest bound clump above it, in the tree whose root is the
 /// central.
-fn set_parents(tracks: &mut [Track], bound: &[BoundRow], of_clump: &BTreeMap<u64, u32>) {
-    let row_of = |id: u64| bound.binary_search_by_key(&id, |row| row.id).ok().map(|at| &bound[at]);
-    let central_of: BTreeMap<u64, u64> =
-        bound.iter().filter(|row| row.is_central > 0).map(|row| (row.halo, row.id)).collect();
+fn set_parents(tracks: &mut [Track], bound: &BoundRows, of_clump: &BTreeMap<u64, u32>) {
+    let centrals = bound.0.iter().filter(|row| row.is_central > 0);
+    let central_of: BTreeMap<u64, u64> = centrals.map(|row| (row.halo, row.id)).collect();
     let numbers: Vec<u64> = tracks.iter().map(|track| track.number).collect();
     for track in tracks.iter_mut().filter(|track| track.clump > 0 && track.is_central == 0) {
-        let row = row_of(track.clump).expect("a track with a clump is bound");
+        let row = bound.of(track.clump).expect("a track with a clump is bound");
         // Between the central and the former root, the tree is turned: there the central is next enough.
         let central = central_of.get(&row.halo).copied();
-        let above = row_of(row.parent).filter(|above| above.id != row.id && above.halo == row.halo);
+        let above = bound.of(row.parent).filter(|above| above.id != row.id && above.halo == row.halo);
         let above = above.map(|above| above.id).or(central);
         let above = above.filter(|above| *above != track.clump);
         track.parent = above.and_then(|above| of_clump.get(&above)).map_or(0, |slot| numbers[*slot as usize]);
@@ -208,16 +217,16 @@ fn sources(
     tracks: &[Track],
     slots: &Slots,
     comm: &Comm,
-) -> Result<Vec<Placed>, CommError> {
-    let is_collisionless = |kind: u8| kind == 1 || kind == 4;
+) -> Result<Vec<SourceParticle>, CommError> {
+    let is_remembered = |kind: u8| [MemberType::DarkMatter as u8, MemberType::Stars as u8].contains(&kind);
     let held = found.ranked().filter_map(|(particle, rank)| {
         let slot = *slots.of_clump.get(&particle.clump)?;
         let key = TracerKey { id: particle.id, kind: particle.particle_type.into() };
-        is_collisionless(particle.particle_type).then(|| MemberEntry::new(key, slot, Some(rank)))
+        is_remembered(particle.particle_type).then(|| MemberEntry::new(key, slot, Some(rank)))
     });
     let held = by_identity(held.collect(), comm)?;
     let key = |entry: &MemberEntry| (entry.id, entry.key().kind);
-    let mut placed = Vec::with_capacity(held.len());
+    let mut particles = Vec::with_capacity(held.len());
     let (mut held, mut former) = (held.as_slice(), former);
     while !(held.is_empty() && former.is_empty()) {
         let next = held.iter().take(1).chain(former.iter().take(1)).map(key).min().expect("one is left");
@@ -225,9 +234,9 @@ fn sources(
         let (here, before) = (of(held), of(former));
         held = &held[usize::from(here.is_some())..];
         former = &former[usize::from(before.is_some())..];
-        placed.extend(slots.place(here.as_ref(), before.as_ref(), tracks));
+        particles.extend(slots.place(here.as_ref(), before.as_ref(), tracks));
     }
-    Ok(placed)
+    Ok(particles)
 }
 
 impl Slots {
@@ -237,15 +246,15 @@ impl Slots {
         held: Option<&MemberEntry>,
         former: Option<&MemberEntry>,
         tracks: &[Track],
-    ) -> Option<Placed> {
+    ) -> Option<SourceParticle> {
         let slot = former.and_then(|entry| self.of_former[entry.object as usize]);
         let keeps = slot.filter(|slot| tracks[*slot as usize].is_central == 0);
-        let as_loser = |slot: u32| Placed::new(former.expect("it was in a source"), slot, true);
+        let as_loser = |slot: u32| SourceParticle::new(former.expect("it was in a source"), slot, true);
         match (held, keeps) {
             (Some(held), Some(slot)) if held.object != slot && self.may_keep(slot, held.object, tracks) => {
                 Some(as_loser(slot))
             }
-            (Some(held), _) => Some(Placed::new(held, held.object, false)),
+            (Some(held), _) => Some(SourceParticle::new(held, held.object, false)),
             (None, keeps) => keeps.map(as_loser),
         }
     }
@@ -258,14 +267,19 @@ impl Slots {
 }
 
 /// Collective: the sources in the order of tracks and ranks, cut to their lengths, which the tracks get.
-fn ranked(mut placed: Vec<Placed>, tracks: &mut [Track], comm: &Comm) -> Result<Vec<MemberEntry>, CommError> {
+fn ranked(
+    mut particles: Vec<SourceParticle>,
+    tracks: &mut [Track],
+    comm: &Comm,
+) -> Result<Vec<MemberEntry>, CommError> {
     if comm.n_ranks() == 1 {
-        placed.par_sort_unstable_by_key(Placed::key);
+        particles.par_sort_unstable_by_key(SourceParticle::key);
     } else {
-        placed = sort(comm, placed, Placed::key)?.into_iter().map(|(_, placed)| placed).collect();
+        particles =
+            sort(comm, particles, SourceParticle::key)?.into_iter().map(|(_, particle)| particle).collect();
     }
     let mut counts = vec![0u64; tracks.len()];
-    placed.iter().for_each(|placed| counts[placed.slot as usize] += 1);
+    particles.iter().for_each(|particle| counts[particle.slot as usize] += 1);
     let counts = comm.all_reduce_counts(&counts, Reduce::Sum)?;
     let mut first = 0;
     let mut firsts = Vec::with_capacity(tracks.len());
@@ -274,14 +288,14 @@ fn ranked(mut placed: Vec<Placed>, tracks: &mut [Track], comm: &Comm) -> Result<
         first += n;
         track.n_sources = (*n).min(most_sources(track));
     }
-    let row = comm.sum_before(placed.len() as u64)?;
-    let entry = |(row, placed): (u64, &Placed)| {
-        let (slot, key) = (placed.slot, TracerKey { id: placed.id, kind: placed.kind.into() });
+    let row = comm.sum_before(particles.len() as u64)?;
+    let entry = |(row, particle): (u64, &SourceParticle)| {
+        let (slot, key) = (particle.slot, TracerKey { id: particle.id, kind: particle.kind.into() });
         let rank = row - firsts[slot as usize];
         let is_kept = rank < tracks[slot as usize].n_sources;
         is_kept.then(|| MemberEntry::new(key, slot, Some(rank as u32)))
     };
-    Ok((row..).zip(&placed).filter_map(entry).collect())
+    Ok((row..).zip(&particles).filter_map(entry).collect())
 }
 
 /// The greatest number of particles in the source of a track.

@@ -7,13 +7,14 @@
 //! | any other one | the clump of its patch |
 
 use crate::bound::{ClumpParticle, HaloClump, HaloRows};
-use crate::tracks::cores::Cores;
+use crate::thread_loops::ThreadLoops;
+use crate::tracks::cores::TrackCores;
 use crate::tracks::sources::{FormerPlace, SourceIndex};
 use crate::tracks::state::TrackState;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::props::combine::SizedBox;
-use inselberg_kernels::tracks::placement::{Placement, Rules, place};
+use inselberg_kernels::tracks::placement::{PlacementRules, TrackPlacement, place};
 use inselberg_kernels::tracks::{N_TRACERS, PeakedClump, Track, Vote, summed};
 use inselberg_kernels::trees::tracer::weight;
 use rayon::prelude::*;
@@ -22,10 +23,10 @@ use std::collections::BTreeMap;
 /// Particles of one piece of work.
 const CHUNK: usize = 1 << 15;
 
-/// How tracks are placed.
-pub struct PlaceRules {
-    /// Identifiers of ghosts begin here.
-    pub first_ghost: u64,
+/// How tracks are placed, and what they claim.
+pub struct TrackRules {
+    /// Identifiers of clumps without a peak begin here.
+    pub first_peakless: u64,
     /// Whether the heaviest clump of a halo is its central.
     pub follows_mass: bool,
     /// The box.
@@ -37,7 +38,7 @@ pub struct PlaceRules {
 /// The places of all tracks in an output.
 pub struct PlacedTracks {
     /// By slot.
-    pub placements: Vec<Placement>,
+    pub placements: Vec<TrackPlacement>,
     /// By slot: the position of the most bound tracer that was found.
     peaks: Vec<[f64; 3]>,
     /// The former sources.
@@ -47,7 +48,7 @@ pub struct PlacedTracks {
 /// A tracer of a track and its position.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct SeenTracer {
+struct FoundTracer {
     slot: u64,
     rank: u64,
     position: [f64; 3],
@@ -64,7 +65,7 @@ impl PlacedTracks {
         state: &TrackState,
         particles: &mut Vec<ClumpParticle>,
         rows: &HaloRows,
-        rules: &PlaceRules,
+        rules: &TrackRules,
         comm: &Comm,
     ) -> Result<Self, CommError> {
         let index = SourceIndex::new(&state.sources, comm)?;
@@ -72,7 +73,7 @@ impl PlacedTracks {
         let votes = votes(&state.tracks, particles, &former);
         let seen = seen(particles, &former);
         let peaks = peaks(state.tracks.len(), seen, comm)?;
-        let cores = Cores::new(particles, &former, &peaks, rules.space, comm)?;
+        let cores = TrackCores::new(particles, &former, &peaks, rules.space, comm)?;
         let placements = placed(state, votes, &cores, rows, rules, comm)?;
         let placed = Self { placements, peaks, index };
         particles.par_iter_mut().zip(&former).for_each(|(particle, former)| {
@@ -83,16 +84,16 @@ impl PlacedTracks {
     }
 
     /// Makes a particle a candidate of its track, if that claims it.
-    fn claim(&self, particle: &mut ClumpParticle, former: FormerPlace, rules: &PlaceRules) {
+    fn claim(&self, particle: &mut ClumpParticle, former: FormerPlace, rules: &TrackRules) {
         let Some(slot) = former.slot() else { return };
-        let Placement { halo, clump, is_root, is_ghost, .. } = self.placements[slot];
+        let TrackPlacement { halo, clump, is_root, is_peakless, .. } = self.placements[slot];
         let is_outside = particle.halo == 0;
         if clump == 0 || !(is_outside || particle.halo == halo && is_root == 0) {
             return;
         }
         (particle.halo, particle.clump) = (halo, clump);
         // A central takes them as candidates like all others.
-        if is_root == 0 || is_ghost > 0 {
+        if is_root == 0 || is_peakless > 0 {
             particle.former_rank = former.rank;
         }
         if is_outside && particle.softening == 0.0 {
@@ -100,9 +101,9 @@ impl PlacedTracks {
         }
     }
 
-    /// The rows of the ghosts, by identifier, and of the haloes that they are.
-    pub fn ghosts(&self) -> HaloRows {
-        let row = |(placement, peak): (&Placement, &[f64; 3])| HaloClump {
+    /// The rows of clumps without a peak, by identifier, and of the haloes that some of them are.
+    pub fn peakless(&self) -> HaloRows {
+        let row = |(placement, peak): (&TrackPlacement, &[f64; 3])| HaloClump {
             halo: placement.halo,
             id: placement.clump,
             parent: placement.parent,
@@ -110,10 +111,11 @@ impl PlacedTracks {
             peak: *peak,
             peak_refined: *peak,
             border: f64::INFINITY,
-            is_ghost: 1,
+            is_peakless: 1,
         };
         let of_slot = self.placements.iter().zip(&self.peaks);
-        let mut clumps: Vec<HaloClump> = of_slot.filter(|(found, _)| found.is_ghost > 0).map(row).collect();
+        let mut clumps: Vec<HaloClump> =
+            of_slot.filter(|(found, _)| found.is_peakless > 0).map(row).collect();
         clumps.sort_unstable_by_key(|row| row.id);
         let haloes = clumps.iter().filter(|row| row.id == row.halo).copied().collect();
         HaloRows { clumps, haloes }
@@ -142,18 +144,18 @@ fn votes(tracks: &[Track], particles: &[ClumpParticle], former: &[FormerPlace]) 
 }
 
 /// The tracer of each track with the lowest rank.
-fn seen(particles: &[ClumpParticle], former: &[FormerPlace]) -> Vec<SeenTracer> {
+fn seen(particles: &[ClumpParticle], former: &[FormerPlace]) -> Vec<FoundTracer> {
     let tracers = particles.iter().zip(former).filter(|(_, place)| place.rank < N_TRACERS);
     let seen = tracers.filter_map(|(particle, place)| {
         let (slot, position) = (place.slot()? as u64, particle.position);
-        Some(SeenTracer { slot, rank: place.rank.into(), position })
+        Some(FoundTracer { slot, rank: place.rank.into(), position })
     });
     lowest(seen)
 }
 
 /// The tracer of each track with the lowest rank. A rank is there once.
-fn lowest(seen: impl Iterator<Item = SeenTracer>) -> Vec<SeenTracer> {
-    let mut of_slot: BTreeMap<u64, SeenTracer> = BTreeMap::new();
+fn lowest(seen: impl Iterator<Item = FoundTracer>) -> Vec<FoundTracer> {
+    let mut of_slot: BTreeMap<u64, FoundTracer> = BTreeMap::new();
     for tracer in seen {
         let best = of_slot.entry(tracer.slot).or_insert(tracer);
         if tracer.rank < best.rank {
@@ -164,7 +166,7 @@ fn lowest(seen: impl Iterator<Item = SeenTracer>) -> Vec<SeenTracer> {
 }
 
 /// Collective: the position of the tracer of each track with the lowest rank, on all ranks.
-fn peaks(n_tracks: usize, seen: Vec<SeenTracer>, comm: &Comm) -> Result<Vec<[f64; 3]>, CommError> {
+fn peaks(n_tracks: usize, seen: Vec<FoundTracer>, comm: &Comm) -> Result<Vec<[f64; 3]>, CommError> {
     let seen = comm.exchange(vec![(Rank(0), seen)])?;
     let mut peaks = Vec::new();
     if comm.rank() == Rank(0) {
@@ -180,11 +182,11 @@ fn peaks(n_tracks: usize, seen: Vec<SeenTracer>, comm: &Comm) -> Result<Vec<[f64
 fn placed(
     state: &TrackState,
     votes: Vec<Vote>,
-    cores: &Cores,
+    cores: &TrackCores,
     rows: &HaloRows,
-    rules: &PlaceRules,
+    rules: &TrackRules,
     comm: &Comm,
-) -> Result<Vec<Placement>, CommError> {
+) -> Result<Vec<TrackPlacement>, CommError> {
     let clump = |row: &HaloClump| PeakedClump { halo: row.halo, id: row.id, mass: row.mass };
     let clumps: Vec<PeakedClump> = rows.clumps.iter().map(clump).collect();
     let votes = comm.exchange(vec![(Rank(0), votes)])?;
@@ -194,10 +196,10 @@ fn placed(
     clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
     let mut placements = Vec::new();
     if comm.rank() == Rank(0) {
-        let PlaceRules { first_ghost, follows_mass, .. } = *rules;
-        let core_distance = &|a, b| cores.distance(a, b);
-        placements =
-            place(&state.tracks, &votes, &clumps, &Rules { first_ghost, follows_mass, core_distance });
+        let TrackRules { first_peakless, follows_mass, .. } = *rules;
+        let rules =
+            PlacementRules { first_peakless, follows_mass, core_distance: &|a, b| cores.distance(a, b) };
+        placements = place(&state.tracks, &votes, &clumps, &rules, &ThreadLoops);
     }
     comm.broadcast(Rank(0), &placements)
 }

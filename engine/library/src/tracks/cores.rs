@@ -3,7 +3,7 @@
 //! A core is the mean position and velocity of the 20 most bound tracers, and their spreads. Sums are exact, so
 //! they do not depend on which rank has which particle.
 
-use crate::bound::{ClumpParticle, HaloFrame};
+use crate::bound::{ClumpParticle, HaloFrame, length};
 use crate::tracks::sources::FormerPlace;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
@@ -24,9 +24,9 @@ struct CoreSums {
     sums: [FixedSum; 8],
 }
 
-/// A core.
+/// The core of a track.
 #[derive(Debug, Clone, Copy)]
-struct Core {
+struct TrackCore {
     position: [f64; 3],
     velocity: [f64; 3],
     /// Spreads of positions and velocities in three dimensions.
@@ -34,12 +34,12 @@ struct Core {
 }
 
 /// The cores of all tracks, on rank 0.
-pub struct Cores {
-    of_slot: BTreeMap<usize, Core>,
+pub struct TrackCores {
+    of_slot: Vec<Option<TrackCore>>,
     space: SizedBox,
 }
 
-impl Cores {
+impl TrackCores {
     /// Collective: of particles with these former places. `peaks` has a position near each core.
     ///
     /// # Errors
@@ -70,26 +70,28 @@ impl Cores {
         });
         let own: Vec<CoreSums> = added(terms).into_values().collect();
         let all = comm.exchange(vec![(Rank(0), own)])?.into_iter().flat_map(|(_, sums)| sums);
-        let core = |(slot, sums): (u64, CoreSums)| {
-            let slot = slot as usize;
+        let core = |slot: usize, sums: CoreSums| {
             let mean = |i: usize| quanta[i].value(sums.sums[i]) / sums.n as f64;
             let (d, velocity) = ([mean(0), mean(1), mean(2)], [mean(3), mean(4), mean(5)]);
             let spread =
                 [mean(6) - square(d), mean(7) - square(velocity)].map(|square| square.max(0.0).sqrt());
             let position = HaloFrame { space, peak: peaks[slot] }.in_box(d);
-            (sums.n >= FEWEST).then_some((slot, Core { position, velocity, spread }))
+            (sums.n >= FEWEST).then_some(TrackCore { position, velocity, spread })
         };
-        Ok(Self { of_slot: added(all).into_iter().filter_map(core).collect(), space })
+        let mut of_slot = vec![None; peaks.len()];
+        for (slot, sums) in added(all) {
+            of_slot[slot as usize] = core(slot as usize, sums);
+        }
+        Ok(Self { of_slot, space })
     }
 
     /// Local, on rank 0: the distance of two cores in position plus that in velocity, in units of the spreads of
     /// either core, whichever is less. Infinite where too few particles of a core are found.
     pub fn distance(&self, a: usize, b: usize) -> f64 {
-        let (Some(a), Some(b)) = (self.of_slot.get(&a), self.of_slot.get(&b)) else { return f64::INFINITY };
-        let length = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let [Some(a), Some(b)] = [&self.of_slot[a], &self.of_slot[b]] else { return f64::INFINITY };
         let x = length(HaloFrame { space: self.space, peak: a.position }.relative(b.position));
         let v = length(std::array::from_fn(|i| a.velocity[i] - b.velocity[i]));
-        let by = |core: &Core| match core.spread {
+        let by = |core: &TrackCore| match core.spread {
             [of_x, of_v] if of_x > 0.0 && of_v > 0.0 => x / of_x + v / of_v,
             _ => f64::INFINITY,
         };

@@ -9,7 +9,7 @@
 //! | the same as tables of a catalogue, and back | [`tables`], [`stored`] |
 //! | particles of sources, found by identity | [`sources`] |
 //! | where the cores of tracks are now | [`cores`] |
-//! | places of the tracks, ghosts, and candidates of every track | [`before`] |
+//! | places of the tracks, clumps without a peak, and candidates of every track | [`before`] |
 //! | bound particles and losers become the sources of the next output | [`after`] |
 //!
 //! ```text
@@ -35,7 +35,7 @@ mod stored;
 mod tables;
 
 pub use after::TracksAfter;
-pub use before::{PlaceRules, PlacedTracks};
+pub use before::{PlacedTracks, TrackRules};
 pub use state::{STATE, TrackState, TracksBefore};
 pub use stored::read_tracks;
-pub use tables::{DIGEST, DIGEST_BEFORE, add_ghosts, add_track_columns, track_attributes};
+pub use tables::{DIGEST, DIGEST_BEFORE, add_peakless, add_track_columns, track_attributes};

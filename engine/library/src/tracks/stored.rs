@@ -2,7 +2,7 @@
 
 use crate::tracks::state::{STATE, STEP, TrackState};
 use crate::trees::TreeError;
-use inselberg_comm::agree::agree;
+use inselberg_comm::agree::{agree, share_of_rank};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue::{self, Attribute, CatalogueOutline, CataloguePart, Table, Values};
 use inselberg_kernels::tracks::Track;
@@ -10,7 +10,7 @@ use inselberg_kernels::trees::join::MemberEntry;
 use inselberg_kernels::trees::tracer::TracerKey;
 use std::path::Path;
 
-/// Columns of tracks that are read, in the order of [`track_of_row`].
+/// Columns of tracks that are read.
 const COLUMNS: [&str; 11] = [
     "track",
     "parent",
@@ -75,9 +75,7 @@ fn own_sources(
     n_sources: u64,
     comm: &Comm,
 ) -> Result<Vec<MemberEntry>, TreeError> {
-    let bound = |rank: u64| (u128::from(n_sources) * u128::from(rank) / comm.n_ranks() as u128) as u64;
-    let rank = u64::from(comm.rank().0);
-    let rows = bound(rank)..bound(rank + 1);
+    let rows = share_of_rank(n_sources, comm.rank(), comm.n_ranks());
     let table = catalogue::read_rows(path, STATE[1], &["id", "type"], rows.clone())?;
     sources_of(name, &table, tracks, rows.start)
 }
@@ -88,14 +86,11 @@ fn tracks_of(name: &str, table: &Table, n_sources: u64) -> Result<Vec<Track>, Tr
     let missing = |column: &str| bad(format!("no sound column {column} in {}", STATE[0]));
     let counts = |column| table.counts(column).ok_or_else(|| missing(column));
     let reals = |column| table.reals(column).ok_or_else(|| missing(column));
-    let [number, parent, clump, n_bound] = ["track", "parent", "clump", "n_bound"].map(counts);
-    let [mass, greatest_mass] = ["bound_mass", "greatest_bound_mass"].map(reals);
-    let [is_central, n_missed, first, n] =
-        ["is_central", "n_missed", "sources_offset", "n_sources"].map(counts);
-    let merged_into = counts("merged_into")?;
-    let (number, parent, clump, n_bound) = (number?, parent?, clump?, n_bound?);
-    let (mass, greatest_mass) = (mass?, greatest_mass?);
-    let (is_central, n_missed, first, n) = (is_central?, n_missed?, first?, n?);
+    let (number, parent, clump) = (counts("track")?, counts("parent")?, counts("clump")?);
+    let (n_bound, is_central) = (counts("n_bound")?, counts("is_central")?);
+    let (mass, greatest_mass) = (reals("bound_mass")?, reals("greatest_bound_mass")?);
+    let (n_missed, merged_into) = (counts("n_missed")?, counts("merged_into")?);
+    let (first, n) = (counts("sources_offset")?, counts("n_sources")?);
     let track = |i: usize| Track {
         number: number[i],
         parent: parent[i],
@@ -170,8 +165,8 @@ impl TrackState {
         let outline = CatalogueOutline { attributes: part.attributes.clone(), tables: Vec::new() };
         let (step, time) = facts(name, &outline)?;
         let is_first = comm.rank() == Rank(0);
-        let own = if is_first { tracks_of(name, &tracks.table, sources.n_rows)? } else { Vec::new() };
-        let tracks = comm.broadcast(Rank(0), &own)?;
+        let own = is_first.then(|| tracks_of(name, &tracks.table, sources.n_rows)).transpose();
+        let tracks = comm.broadcast(Rank(0), &agree(comm, own)?.unwrap_or_default())?;
         let first = sources.runs.first().map_or(0, |run| run.first);
         let sources = sources_of(name, &sources.table, &tracks, first)?;
         Ok(Some(Self { step, time, tracks, sources }))

@@ -49,9 +49,9 @@ pub fn track_attributes(
     let digest = |state: &TrackState| Ok::<_, CommError>(format!("{:016x}", state.digest(comm)?));
     list.text(DIGEST_BEFORE, &before.map_or_else(|| Ok("none".into()), digest)?);
     list.text(DIGEST, &digest(after)?);
-    let ghosts =
-        placed.map_or(0, |placed| placed.placements.iter().filter(|found| found.is_ghost > 0).count());
-    list.int("unbind_clumps_without_peak", ghosts as i64);
+    let peakless =
+        placed.map_or(0, |placed| placed.placements.iter().filter(|found| found.is_peakless > 0).count());
+    list.int("unbind_clumps_without_peak", peakless as i64);
     Ok(list.into_attributes())
 }
 
@@ -127,48 +127,48 @@ fn sources_table(sources: &[MemberEntry]) -> Table {
     Table { name: STATE[1].into(), columns }
 }
 
-/// Collective: adds rows for ghosts to a table of clumps or haloes. The last rank gets them: identifiers of
-/// ghosts are above all others.
+/// Local, on all ranks: adds rows for clumps without a peak to a table of clumps or haloes. The last rank gets
+/// them, as their identifiers are above all others.
 ///
-/// Ghosts have no patch: its numbers, masses and volumes are 0, its densities are NaN.
-pub fn add_ghosts(part: &mut PartTable, ghosts: &[HaloClump], comm: &Comm) {
-    part.n_rows += ghosts.len() as u64;
+/// They have no patch: its numbers, masses and volumes are 0, its densities are NaN.
+pub fn add_peakless(part: &mut PartTable, peakless: &[HaloClump], comm: &Comm) {
+    part.n_rows += peakless.len() as u64;
     if comm.rank().at() + 1 < comm.n_ranks() {
         return;
     }
-    part.runs.push(RowRun { first: part.n_rows - ghosts.len() as u64, n: ghosts.len() });
+    part.runs.push(RowRun { first: part.n_rows - peakless.len() as u64, n: peakless.len() });
     for column in &mut part.table.columns {
-        append(column, ghosts);
+        append(column, peakless);
     }
 }
 
-fn append(column: &mut TableColumn, ghosts: &[HaloClump]) {
+fn append(column: &mut TableColumn, peakless: &[HaloClump]) {
     let is_amount = [Dimension::MASS, Dimension::VOLUME].contains(&column.dimension);
     let is_position = column.name.starts_with("peak_position");
     let count: fn(&HaloClump) -> u64 = match column.name.as_str() {
-        "id" | "central" => |ghost| ghost.id,
-        "halo" => |ghost| ghost.halo,
-        "parent" => |ghost| ghost.parent,
+        "id" | "central" => |clump| clump.id,
+        "halo" => |clump| clump.halo,
+        "parent" => |clump| clump.parent,
         _ => |_| 0,
     };
     let real = if is_amount { 0.0 } else { f64::NAN };
     match &mut column.values {
-        Values::U64(values) => values.extend(ghosts.iter().map(count)),
-        Values::I64(values) => values.extend(ghosts.iter().map(|ghost| count(ghost).cast_signed())),
-        Values::U8(values) => values.extend(ghosts.iter().map(|_| 0)),
-        Values::F64(values) => values.extend(ghosts.iter().map(|_| real)),
-        Values::F32(values) => values.extend(ghosts.iter().map(|_| real as f32)),
+        Values::U64(values) => values.extend(peakless.iter().map(count)),
+        Values::I64(values) => values.extend(peakless.iter().map(|clump| count(clump).cast_signed())),
+        Values::U8(values) => values.extend(peakless.iter().map(|_| 0)),
+        Values::F64(values) => values.extend(peakless.iter().map(|_| real)),
+        Values::F32(values) => values.extend(peakless.iter().map(|_| real as f32)),
         Values::F64x3(values) => {
-            values.extend(ghosts.iter().map(|ghost| if is_position { ghost.peak } else { [f64::NAN; 3] }));
+            values.extend(peakless.iter().map(|clump| if is_position { clump.peak } else { [f64::NAN; 3] }));
         }
-        Values::U32x3(values) => values.extend(ghosts.iter().map(|_| [0; 3])),
+        Values::U32x3(values) => values.extend(peakless.iter().map(|_| [0; 3])),
     }
 }
 
 /// Adds the track of each clump, and whether it has a peak.
 pub fn add_track_columns(table: &mut Table, rows: &[HaloClump], track_of: &BTreeMap<u64, u64>) {
     let track = rows.iter().map(|row| track_of.get(&row.id).copied().unwrap_or(0)).collect();
-    let has_peak = rows.iter().map(|row| u8::from(row.is_ghost == 0)).collect();
+    let has_peak = rows.iter().map(|row| u8::from(row.is_peakless == 0)).collect();
     table.columns.extend([
         column(
             "track",

@@ -18,8 +18,8 @@
 //!
 //! In a clump within another one, the mean of all candidates is one of the cores.
 //!
-//! A ghost has no peak. Its candidates are former members, so its cores are those that were most bound: what
-//! survives of a stripped clump is the former core, while the streams may outweigh it.
+//! Where the candidates are former members of a track, the cores are those that were most bound: what survives
+//! of a stripped clump is the former core, while the streams may outweigh it.
 
 use super::super::slices::{BlockSums, Slices, smallest_of};
 use super::ClumpTask;
@@ -86,7 +86,7 @@ impl Cores {
     /// The first frames of a clump, with the potential of all its candidates.
     pub fn new<S: Slices>(of: &ClumpTask<S>, potential: &[f64]) -> Result<Self, S::Error> {
         let is_within = of.candidates.is_within;
-        let depth = match (of.candidates.is_ghost, is_within) {
+        let depth = match (of.candidates.is_claimed, is_within) {
             (true, _) => of.former_ranks(),
             (false, true) => of.distances_from_peak(),
             (false, false) => potential.to_vec(),

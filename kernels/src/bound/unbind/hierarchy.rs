@@ -20,19 +20,18 @@
 //!     by density    0 - 1 - 2        turned to 2    2 - 1 - 0        each clump keeps its neighbours
 //!                    \ 3                                  \ 3
 //! ```
-
 //!
 //! A clump within another one may claim former members, in whatever patch they lie: those with a
 //! [former rank](super::super::members::MemberColumns::former_rank). It is unbound from these alone first, and
 //! the members of its patch join if they are bound to what remains. Only if nothing remains, all are
-//! candidates alike. A ghost is a clump without a peak, so it has nothing else. Ghosts are unbound before all
-//! clumps with peaks, and a claimed member that is lost returns to the clump of its patch if that is unbound
-//! later. So a ghost that dissolves leaves the other clumps as they would be without it.
+//! candidates alike. A clump without a peak has former members only. It is unbound before all clumps with
+//! peaks. A claimed member that is lost returns to the clump of its patch if that is unbound later. So a clump
+//! without a peak that dissolves leaves the other clumps as they would be without it.
 //!
 //! ```text
 //!     clump 0            own members of its patch, and the losers of 2 that lie there
 //!       clump 1          own members of its patch, and the losers of 2 that lie there
-//!       ghost 2          former members, from the patches of 0 and 1 and from outside the halo
+//!       clump 2          no peak: former members, from the patches of 0 and 1 and from outside the halo
 //! ```
 
 use super::super::members::{HaloMembers, NO_RANK};
@@ -57,22 +56,22 @@ pub struct ClumpTree<'a> {
     /// The members that are bound to the halo as a whole, if they are known.
     pub whole: Option<&'a BoundMembers>,
     /// The clumps without a peak.
-    pub ghosts: Ghosts<'a>,
+    pub peakless: PeaklessClumps<'a>,
 }
 
 /// Which clumps of a halo have no peak.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Ghosts<'a> {
-    /// Whether each clump is a ghost; empty if none is.
-    pub is_ghost: &'a [bool],
-    /// The clump in whose patch each member lies, or [`NO_CLUMP`]; empty if no clump is a ghost.
+pub struct PeaklessClumps<'a> {
+    /// Whether each clump has no peak; empty if all have one.
+    pub is_peakless: &'a [bool],
+    /// The clump in whose patch each member lies, or [`NO_CLUMP`]; empty if no member is claimed.
     pub patch_of: &'a [u32],
 }
 
-impl Ghosts<'_> {
-    /// Whether a clump is a ghost.
+impl PeaklessClumps<'_> {
+    /// Whether a clump is one of them.
     pub fn holds(&self, clump: u32) -> bool {
-        self.is_ghost.get(clump as usize).copied().unwrap_or(false)
+        self.is_peakless.get(clump as usize).copied().unwrap_or(false)
     }
 
     fn patch_of(&self, member: u32) -> u32 {
@@ -84,7 +83,7 @@ impl Ghosts<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waves<'a> {
     parent: &'a [Option<u32>],
-    /// The wave of each clump: after all clumps in it, and for clumps with peaks after all ghosts.
+    /// The wave of each clump: after all clumps in it, and for clumps with peaks after all others.
     wave: Vec<u32>,
 }
 
@@ -93,31 +92,15 @@ impl<'a> Waves<'a> {
     ///
     /// # Errors
     /// When a clump is its own ancestor.
-    pub fn new(parent: &'a [Option<u32>], is_ghost: &[bool]) -> Result<Self, ClumpTreeError> {
+    pub fn new(parent: &'a [Option<u32>], is_peakless: &[bool]) -> Result<Self, ClumpTreeError> {
         let order = children_first(parent)?;
-        let of_ghosts = Ghosts { is_ghost, ..Ghosts::default() };
-        let mut wave = vec![0u32; parent.len()];
-        // Twice: ghosts among themselves, then all.
-        for among_ghosts in [true, false] {
-            let after_ghosts = match among_ghosts {
-                true => 0,
-                false => (0..)
-                    .zip(&wave)
-                    .filter(|(c, _)| of_ghosts.holds(*c))
-                    .map(|(_, w)| w + 1)
-                    .max()
-                    .unwrap_or(0),
-            };
-            for clump in order.iter().copied().filter(|clump| of_ghosts.holds(*clump) || !among_ghosts) {
-                if !of_ghosts.holds(clump) {
-                    wave[clump as usize] = wave[clump as usize].max(after_ghosts);
-                }
-                if let Some(parent) = parent[clump as usize].filter(|p| of_ghosts.holds(*p) || !among_ghosts)
-                {
-                    wave[parent as usize] = wave[parent as usize].max(wave[clump as usize] + 1);
-                }
-            }
-        }
+        let among = PeaklessClumps { is_peakless, ..PeaklessClumps::default() };
+        let (peakless, peaked): (Vec<u32>, Vec<u32>) = order.iter().partition(|clump| among.holds(**clump));
+        let mut wave = vec![0; parent.len()];
+        raise_parents(&mut wave, parent, &peakless);
+        let first = peakless.iter().map(|clump| wave[*clump as usize] + 1).max().unwrap_or(0);
+        peaked.iter().for_each(|clump| wave[*clump as usize] = wave[*clump as usize].max(first));
+        raise_parents(&mut wave, parent, &order);
         Ok(Self { parent, wave })
     }
 
@@ -137,6 +120,15 @@ impl<'a> Waves<'a> {
         }
         let listed = if listed.is_claimed() { ClumpMember::handed(listed.member) } else { listed };
         self.parent[clump as usize].map(|parent| (parent, listed))
+    }
+}
+
+/// Puts the parents of clumps, which come before their parents, into later waves.
+fn raise_parents(wave: &mut [u32], parent: &[Option<u32>], clumps: &[u32]) {
+    for clump in clumps.iter().map(|clump| *clump as usize) {
+        if let Some(parent) = parent[clump].map(|parent| parent as usize) {
+            wave[parent] = wave[parent].max(wave[clump] + 1);
+        }
     }
 }
 
@@ -232,12 +224,12 @@ impl ClumpTree<'_> {
 
     fn check(&self, members: &HaloMembers) -> Result<(), ClumpTreeError> {
         let n = self.parent.len();
-        let Ghosts { is_ghost, patch_of } = self.ghosts;
+        let PeaklessClumps { is_peakless, patch_of } = self.peakless;
         let or_none = |found: usize, expected: usize| if found == 0 { expected } else { found };
         let lengths = [
             ("clump_of", self.clump_of.len(), members.len()),
             ("centre", self.centre.len(), n),
-            ("is_ghost", or_none(is_ghost.len(), n), n),
+            ("is_peakless", or_none(is_peakless.len(), n), n),
             ("patch_of", or_none(patch_of.len(), members.len()), members.len()),
         ];
         if let Some(&(column, found, expected)) =
@@ -314,8 +306,8 @@ pub fn unbind_hierarchy<S: Slices<Error = Infallible>>(
 ) -> Result<BoundHierarchy, ClumpTreeError> {
     unbind_clumps(members, tree, |clump, list| {
         let (peak, is_within) = (tree.centre[clump], tree.parent[clump].is_some());
-        let is_ghost = tree.ghosts.holds(clump as u32);
-        let clump = ListedClump { list, whole: tree.whole, peak, is_within, is_ghost };
+        let is_peakless = tree.peakless.holds(clump as u32);
+        let clump = ListedClump { list, whole: tree.whole, peak, is_within, is_peakless };
         let Ok(found) = unbind_candidates(members, &clump, call, scratch);
         found
     })
@@ -333,7 +325,7 @@ pub struct ListedClump<'a> {
     /// Whether it lies within another clump.
     pub is_within: bool,
     /// Whether it has no peak.
-    pub is_ghost: bool,
+    pub is_peakless: bool,
 }
 
 /// [`unbind_slices`] of the listed members of a clump: first of those that it claims alone, if there are any.
@@ -347,25 +339,25 @@ pub fn unbind_candidates<S: Slices>(
     call: &UnbindCall<S>,
     scratch: &mut UnbindScratch,
 ) -> Result<UnboundClump, S::Error> {
-    let ListedClump { list, whole, peak, is_within, is_ghost } = *clump;
+    let ListedClump { list, whole, peak, is_within, is_peakless } = *clump;
     let of = |is_chosen: &dyn Fn(&ClumpMember) -> bool| -> Vec<u32> {
         list.iter().filter(|listed| is_chosen(listed)).map(|listed| listed.member).collect()
     };
-    let unbind = |list: &[u32], handed: &[u32], is_ghost: bool, scratch: &mut UnbindScratch| {
-        let candidates = Candidates { list, handed, whole, peak, is_within, is_ghost };
+    let unbind = |list: &[u32], handed: &[u32], is_claimed: bool, scratch: &mut UnbindScratch| {
+        let candidates = Candidates { list, handed, whole, peak, is_within, is_claimed };
         unbind_slices(members, &candidates, call, scratch)
     };
     let claimed = of(&|listed| listed.is_claimed());
     let mut found = None;
     if total(call.slices, claimed.len())? > 0 {
         let of_track = unbind(&claimed, &of(&|listed| !listed.is_claimed()), true, scratch)?;
-        found = (is_ghost || total(call.slices, of_track.bound.len())? > 0).then_some(of_track);
+        found = (is_peakless || total(call.slices, of_track.bound.len())? > 0).then_some(of_track);
     }
     let mut found = match found {
         Some(found) => found,
         None => {
             let (own, handed) = (of(&|listed| !listed.is_handed()), of(&|listed| listed.is_handed()));
-            unbind(&own, &handed, is_ghost, scratch)?
+            unbind(&own, &handed, is_peakless, scratch)?
         }
     };
     let lost = std::mem::take(&mut found.unbound);
@@ -394,7 +386,7 @@ pub(super) fn unbind_clumps(
     mut unbind_one: impl FnMut(usize, &[ClumpMember]) -> UnboundClump,
 ) -> Result<BoundHierarchy, ClumpTreeError> {
     tree.check(members)?;
-    let waves = Waves::new(tree.parent, tree.ghosts.is_ghost)?;
+    let waves = Waves::new(tree.parent, tree.peakless.is_peakless)?;
     let (mut lists, mut unbound) = tree.own_members(members);
     let mut clumps = vec![Unbinding::default(); tree.parent.len()];
     for clump in waves.clumps().into_iter().flatten().map(|clump| clump as usize) {
@@ -402,7 +394,7 @@ pub(super) fn unbind_clumps(
         list.sort_unstable_by_key(|listed| listed.member);
         let UnboundClump { found, handed } = unbind_one(clump, &list);
         for listed in handed {
-            match waves.next(clump as u32, listed, tree.ghosts.patch_of(listed.member)) {
+            match waves.next(clump as u32, listed, tree.peakless.patch_of(listed.member)) {
                 Some((next, listed)) => lists[next as usize].push(listed),
                 None => unbound.push(listed.member),
             }
@@ -451,7 +443,7 @@ impl BoundHierarchy {
         let (whole, peak) = (tree.whole, tree.centre[heir as usize]);
         *bound = unbind_slices(
             members,
-            &Candidates { list: &list, handed: &[], whole, peak, is_within: false, is_ghost: false },
+            &Candidates { list: &list, handed: &[], whole, peak, is_within: false, is_claimed: false },
             call,
             scratch,
         )?;

@@ -144,9 +144,9 @@ pub struct Candidates<'a> {
     /// Whether the clump lies within another one. Its candidates may then contain a part of the host that is
     /// bound to itself.
     pub is_within: bool,
-    /// Whether the candidates are former members of a track, and there need not be a peak: cores are those with the lowest
-    /// [former ranks](MemberColumns::former_rank), and its centre may be anywhere.
-    pub is_ghost: bool,
+    /// Whether its own members are former members of a track. Cores are then those with the lowest
+    /// [former ranks](MemberColumns::former_rank). There need not be a peak, so its centre may be anywhere.
+    pub is_claimed: bool,
 }
 
 impl Candidates<'_> {
@@ -271,8 +271,8 @@ impl<S: Slices> ClumpTask<'_, S> {
 
     /// The sphere in which the centre of the bound members must lie.
     fn place_of_peak(&self) -> Result<PeakPlace, S::Error> {
-        let Candidates { peak, is_within, is_ghost, .. } = *self.candidates;
-        if !is_within || is_ghost {
+        let Candidates { peak, is_within, is_claimed, .. } = *self.candidates;
+        if !is_within || is_claimed {
             return Ok(PeakPlace { peak, within: f64::INFINITY });
         }
         let mut distances = self.distances_from_peak();

@@ -88,7 +88,7 @@ struct SpanningClumps<'a> {
     /// The clump to which each one passes the members that it loses.
     parent: Vec<Option<u32>>,
     /// Which clumps have no peak; empty if all have one.
-    is_ghost: Vec<bool>,
+    is_peakless: Vec<bool>,
     /// The members of this slice that are bound to the halo as a whole, if it was unbound as one.
     whole: Option<BoundMembers>,
     /// The centre of the shells of each.
@@ -119,7 +119,7 @@ pub fn unbind_spanning(
     let slices = RankSlices { comm };
     let clumps = halo.clumps.as_slice();
     let frame = HaloFrame { space: unbinder.space, peak: clumps[0].peak };
-    let is_ghost = HaloClump::ghosts(clumps);
+    let is_peakless = HaloClump::peakless(clumps);
     let sliced = SlicedHalo::new(halo.members, &frame, unbinder, &slices)?;
     let place = |id: u64| clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
     let parent = unbinder.parents(clumps);
@@ -130,7 +130,7 @@ pub fn unbind_spanning(
     };
     let (whole, rows, pieces) = (None, Vec::new(), Vec::new());
     let mut work =
-        SpanningClumps { unbinder, clumps, parent, is_ghost, whole, centres, frame, limit, rows, pieces };
+        SpanningClumps { unbinder, clumps, parent, is_peakless, whole, centres, frame, limit, rows, pieces };
     // The particles of a clump that is not listed belong to the main clump.
     let mut lists: Vec<Vec<ClumpMember>> = vec![Vec::new(); clumps.len()];
     for (member, clump) in (0..).zip(&sliced.clump) {
@@ -153,8 +153,8 @@ impl SpanningClumps<'_> {
         slices: &RankSlices,
     ) -> Result<KeptMembers, CommError> {
         let mut kept = KeptMembers { of_clump: vec![Vec::new(); lists.len()], unbound: Vec::new() };
-        let (parent, is_ghost) = (self.parent.clone(), self.is_ghost.clone());
-        let waves = Waves::new(&parent, &is_ghost).expect("a tree of its own clumps");
+        let (parent, is_peakless) = (self.parent.clone(), self.is_peakless.clone());
+        let waves = Waves::new(&parent, &is_peakless).expect("a tree of its own clumps");
         for wave in waves.clumps() {
             let counts: Vec<u64> = wave.iter().map(|clump| lists[*clump as usize].len() as u64).collect();
             let counts = slices.add(&counts)?;
@@ -266,7 +266,7 @@ impl SpanningClumps<'_> {
         let (members, gravity, all) = (&halo.members, &self.unbinder.gravity, halo.members.all());
         let peak = self.frame.relative(self.clumps[root_of(&self.parent)].peak);
         let candidates =
-            Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_ghost: false };
+            Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_claimed: false };
         let call = UnbindCall { gravity, rules, slices };
         let found = unbind_slices(members, &candidates, &call, &mut UnbindScratch::default())?;
         let row = self.row_of_slices(WHOLE_HALO, &found, halo, slices)?;
@@ -288,8 +288,8 @@ impl SpanningClumps<'_> {
         let (of, centre) = (&self.clumps[clump as usize], self.centres[clump as usize]);
         let is_within = self.parent[clump as usize].is_some();
         let whole = self.whole.as_ref().filter(|_| self.begins_with_halo(clump));
-        let is_ghost = self.clumps[clump as usize].is_ghost > 0;
-        let of = SlicedClump { clump: of, whole, centre, is_within, is_ghost, gravity, slices };
+        let is_peakless = self.clumps[clump as usize].is_peakless > 0;
+        let of = SlicedClump { clump: of, whole, centre, is_within, is_peakless, gravity, slices };
         method.unbind_clump(members, list, &of, scratch)
     }
 

@@ -6,6 +6,7 @@
 //! | step | file |
 //! |---|---|
 //! | particles and gas cells to their clumps | `particles`, `gas`, `leaf_rows` |
+//! | tracks of the last output: rows without a peak, and what they claim; later those of this one | `tracks` |
 //! | nearest borders of clumps, for RAMSES's rules | `borders`, `ramses_units` |
 //! | unbinding, properties, and columns of clumps and haloes | `crate::bound` |
 //! | properties of gas, bound or not | `gas_clumps` |
@@ -22,13 +23,14 @@ mod input;
 mod leaf_rows;
 mod particles;
 mod ramses_units;
+mod tracks;
 
 pub use gas::GasCells;
 pub use input::{BoundInput, TestField};
 
 use crate::bound::{
-    BoundColumn, BoundRequest, BoundTables, BoundTask, CandidateParticles, CentralChoice, HaloClump,
-    HaloRows, MemberNames, PotentialChoice, ShellCentre, SphereDensities, UnbindMethod, Unbinder, gravity,
+    BoundColumn, BoundRequest, BoundTask, HaloClump, HaloRows, MemberNames, PotentialChoice, ShellCentre,
+    SphereDensities, UnbindMethod, Unbinder, gravity,
 };
 use crate::error::RunError;
 use crate::executor::Executor;
@@ -39,11 +41,8 @@ use crate::phew::bound::gas_clumps::GasTask;
 use crate::phew::bound::ramses_units::ramses_units;
 use crate::phew::hierarchy::Structures;
 use crate::stage::Stage;
-use crate::tracks::{
-    PlaceRules, PlacedTracks, TrackState, TracksAfter, add_ghosts, add_track_columns, track_attributes,
-};
 use inselberg_comm::Comm;
-use inselberg_io::catalogue::{Attribute, CataloguePart};
+use inselberg_io::catalogue::CataloguePart;
 use inselberg_io::{Header, Snapshot};
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::combine::SizedBox;
@@ -85,7 +84,8 @@ pub(crate) fn add_to(
         true => GasCells::of_input(input.snapshot, request)?,
         false => None,
     };
-    let work = MemberWork { input, request, gas: gas.as_ref(), unbinds_gas, rows: rows_of(input.structures) };
+    let mut work =
+        MemberWork { input, request, gas: gas.as_ref(), unbinds_gas, rows: rows_of(input.structures) };
     let mut own_gas = match gas {
         Some(_) => Stage::run("gas cells", 0, comm, executor.observer(), || work.read_gas(comm))?,
         None => OwnGas::default(),
@@ -113,6 +113,7 @@ struct MemberWork<'a> {
     gas: Option<&'a GasCells<'a>>,
     /// Whether gas cells take part in unbinding.
     unbinds_gas: bool,
+    /// The rows of this rank, those without a peak at the end.
     rows: HaloRows,
 }
 
@@ -135,7 +136,7 @@ impl MemberWork<'_> {
 
     /// Collective: unbinds the clumps.
     fn unbind(
-        &self,
+        &mut self,
         catalogue: &mut CataloguePart,
         potential: PotentialChoice,
         own_gas: OwnGas,
@@ -154,16 +155,16 @@ impl MemberWork<'_> {
             members.in_haloes.extend(own_gas.in_haloes.iter().map(|cell| cell.as_particle(side)));
             members.leaves = own_gas.by_level;
         }
-        let mut rows = self.rows.clone();
-        let placed = self.place_tracks(&mut members, &mut rows, catalogue, comm, executor)?;
+        let placed = self.place_tracks(&mut members, catalogue, comm, executor)?;
         let method = match UnbindMethod::by_energies(request) {
             Some(method) => method,
             None => {
                 let _borders = Stage::begin("borders", 0, comm, executor.observer());
-                let borders = ClumpBorders::find(input, &rows.clumps, comm)?;
+                let borders = ClumpBorders::find(input, &self.rows.clumps, comm)?;
                 // In RAMSES, isolated peaks of too low relevance have no particles.
                 members.in_haloes.retain(|particle| borders.is_listed(particle.clump));
-                rows.clumps.iter_mut().zip(&borders.of_row).for_each(|(row, border)| row.border = *border);
+                let rows = self.rows.clumps.iter_mut().zip(&borders.of_row);
+                rows.for_each(|(row, border)| row.border = *border);
                 UnbindMethod::Ramses(ramses_units(input, comm)?)
             }
         };
@@ -182,7 +183,7 @@ impl MemberWork<'_> {
                 has_tracks: placed.is_some(),
             },
             densities: cosmology.map(|cosmology| SphereDensities::new(&header.units, cosmology, false)),
-            rows: &rows,
+            rows: &self.rows,
             with_members: request.with_members,
             with_ranks: request.tracks,
         };
@@ -191,85 +192,15 @@ impl MemberWork<'_> {
         catalogue.attributes.extend(attributes(potential, request, input, gas));
         for part in &mut catalogue.tables {
             match part.table.name.as_str() {
-                "clumps" => found.add_to_clumps(&mut part.table, &rows.clumps),
-                "haloes" => found.add_to_haloes(&mut part.table, &rows.haloes),
+                "clumps" => found.add_to_clumps(&mut part.table, &self.rows.clumps),
+                "haloes" => found.add_to_haloes(&mut part.table, &self.rows.haloes),
                 _ => {}
             }
         }
         catalogue.tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }));
         if request.tracks {
-            let _tracks = Stage::begin("tracks", 0, comm, executor.observer());
-            self.advance_tracks(catalogue, placed.as_ref(), &found, &rows, comm)?;
+            self.advance_tracks(catalogue, placed.as_ref(), &found, comm, executor)?;
         }
-        Ok(())
-    }
-
-    /// Collective: places the tracks of the last output, if there is one. They claim their particles, and
-    /// those without a peak get rows.
-    fn place_tracks(
-        &self,
-        members: &mut CandidateParticles,
-        rows: &mut HaloRows,
-        catalogue: &mut CataloguePart,
-        comm: &Comm,
-        executor: &Executor,
-    ) -> Result<Option<PlacedTracks>, RunError> {
-        let Some(state) = self.input.tracks.filter(|_| self.request.tracks) else {
-            members.in_haloes.retain(|particle| particle.halo > 0);
-            return Ok(None);
-        };
-        let _tracks = Stage::begin("tracks", state.tracks.len() as u64, comm, executor.observer());
-        let time = self.input.snapshot.header().time;
-        if time < state.time {
-            return Err(RunError::TracksOfLaterOutput { last: state.time, now: time });
-        }
-        let rules = PlaceRules {
-            first_ghost: self.input.structures.n_cut as u64 + 1,
-            follows_mass: self.request.central == CentralChoice::Heaviest,
-            space: self.space(),
-            density: self.input.density_threshold,
-        };
-        let placed = PlacedTracks::new(state, &mut members.in_haloes, rows, &rules, comm)?;
-        let ghosts = placed.ghosts();
-        for part in &mut catalogue.tables {
-            match part.table.name.as_str() {
-                "clumps" => add_ghosts(part, &ghosts.clumps, comm),
-                "haloes" => add_ghosts(part, &ghosts.haloes, comm),
-                _ => {}
-            }
-        }
-        let totals = [("n_clumps", ghosts.clumps.len()), ("n_haloes", ghosts.haloes.len())];
-        for (name, n) in totals {
-            let total = catalogue.attributes.iter_mut().find(|(of, _)| of == name);
-            if let Some((_, Attribute::Int(total))) = total {
-                *total += n as i64;
-            }
-        }
-        // Identifiers of ghosts are above all others, and rows ascend from rank to rank.
-        if comm.rank().at() + 1 == comm.n_ranks() {
-            rows.clumps.extend(ghosts.clumps);
-            rows.haloes.extend(ghosts.haloes);
-        }
-        Ok(Some(placed))
-    }
-
-    /// Collective: adds the tracks of this output to its catalogue.
-    fn advance_tracks(
-        &self,
-        catalogue: &mut CataloguePart,
-        placed: Option<&PlacedTracks>,
-        found: &BoundTables,
-        rows: &HaloRows,
-        comm: &Comm,
-    ) -> Result<(), RunError> {
-        let (header, none) = (self.input.snapshot.header(), TrackState::default());
-        let last = self.input.tracks.unwrap_or(&none);
-        let step = TrackState::next_step(self.input.tracks, header.number);
-        let after = TracksAfter::new(last, placed, found, rows, (step, header.time), comm)?;
-        let clumps = catalogue.tables.iter_mut().find(|part| part.table.name == "clumps");
-        add_track_columns(&mut clumps.expect("clumps have a table").table, &rows.clumps, &after.track_of);
-        catalogue.attributes.extend(track_attributes(self.input.tracks, placed, &after.state, comm)?);
-        catalogue.tables.extend(after.state.tables(comm)?);
         Ok(())
     }
 }
@@ -277,7 +208,7 @@ impl MemberWork<'_> {
 fn rows_of(structures: &Structures) -> HaloRows {
     let row = |of: &Structure| {
         let Structure { halo, id, parent, patch_mass: mass, peak, peak_refined, .. } = *of;
-        HaloClump { halo, id, parent, mass, peak, peak_refined, border: f64::INFINITY, is_ghost: 0 }
+        HaloClump { halo, id, parent, mass, peak, peak_refined, border: f64::INFINITY, is_peakless: 0 }
     };
     HaloRows {
         clumps: structures.clumps.iter().map(row).collect(),

@@ -6,7 +6,7 @@ use inselberg_kernels::bound::members::NO_RANK;
 use inselberg_kernels::bound::slices::Whole;
 use inselberg_kernels::bound::unbind::clump_members::ClumpMember;
 use inselberg_kernels::bound::unbind::hierarchy::{
-    BoundHierarchy, ClumpTree, Ghosts, NO_CLUMP, Waves, unbind_hierarchy,
+    BoundHierarchy, ClumpTree, NO_CLUMP, PeaklessClumps, Waves, unbind_hierarchy,
 };
 use inselberg_kernels::bound::unbind::{UnbindCall, UnbindRules, UnbindScratch};
 use inselberg_kernels::bound::{HaloMembers, MemberColumns};
@@ -25,7 +25,7 @@ fn sunken_clump() -> MemberColumns {
 }
 
 /// The halo of clump 0, the patch of all members, and clump 1, which claims those of these former ranks.
-fn unbound(columns: &MemberColumns, rank: &[u32], is_ghost: bool) -> (HaloMembers, BoundHierarchy) {
+fn unbound(columns: &MemberColumns, rank: &[u32], is_peakless: bool) -> (HaloMembers, BoundHierarchy) {
     let members = members(MemberColumns { former_rank: rank.to_vec(), ..columns.clone() });
     let claims = |member: u32| members.columns().former_rank[member as usize] != NO_RANK;
     let all = members.all();
@@ -36,7 +36,7 @@ fn unbound(columns: &MemberColumns, rank: &[u32], is_ghost: bool) -> (HaloMember
         parent: &[None, Some(0)],
         centre: &[[0.0; 3], [3.0, 0.0, 0.0]],
         whole: None,
-        ghosts: Ghosts { is_ghost: &[false, is_ghost], patch_of: &patch_of },
+        peakless: PeaklessClumps { is_peakless: &[false, is_peakless], patch_of: &patch_of },
     };
     let call = UnbindCall { gravity: &GRAVITY, rules: &UnbindRules::default(), slices: &Whole };
     let found = unbind_hierarchy(&members, &tree, &call, &mut UnbindScratch::default()).expect("a tree");
@@ -61,12 +61,12 @@ fn ranks(columns: &MemberColumns, n_losers: usize) -> Vec<u32> {
     ranks
 }
 
-/// Without a peak, from twice as many losers as members, and far from the place where its peak would be.
+/// With or without a peak, among twice as many losers as members, and far from the place of the peak.
 #[test]
-fn a_ghost_at_the_centre_of_its_host_is_found() {
+fn a_clump_at_the_centre_of_its_host_is_found_by_its_former_members() {
     let columns = sunken_clump();
-    for is_ghost in [true, false] {
-        let (members, found) = unbound(&columns, &ranks(&columns, 2 * N), is_ghost);
+    for is_peakless in [true, false] {
+        let (members, found) = unbound(&columns, &ranks(&columns, 2 * N), is_peakless);
         let bound = entries(&members, &found, 1);
         let own = bound.iter().filter(|entry| **entry < N as u32).count();
         assert!(own > N * 9 / 10, "{own} of {N}");
@@ -74,24 +74,24 @@ fn a_ghost_at_the_centre_of_its_host_is_found() {
     }
 }
 
-/// Members that do not belong together leave the host as it is without the ghost.
+/// Members that do not belong together leave the host as it is without the clump.
 #[test]
-fn a_ghost_that_dissolves_changes_nothing() {
+fn a_clump_without_a_peak_that_dissolves_changes_nothing() {
     let mut columns = sunken_clump();
     columns.velocity[..N].iter_mut().enumerate().for_each(|(i, v)| v[i % 3] += 40.0 * (i as f64 - 150.0));
     let mut ranks = vec![NO_RANK; N + N_HOST];
     (0..N).for_each(|entry| ranks[entry] = entry as u32);
-    let (of_ghost, with_ghost) = unbound(&columns, &ranks, true);
+    let (members, with) = unbound(&columns, &ranks, true);
     let (plain, without) = unbound(&columns, &vec![NO_RANK; N + N_HOST], false);
-    assert!(with_ghost.clumps[1].bound.is_empty());
-    assert_eq!(with_ghost.clumps[0].bound, without.clumps[0].bound);
-    assert_eq!(entries(&of_ghost, &with_ghost, 0), entries(&plain, &without, 0));
+    assert!(with.clumps[1].bound.is_empty());
+    assert_eq!(with.clumps[0].bound, without.clumps[0].bound);
+    assert_eq!(entries(&members, &with, 0), entries(&plain, &without, 0));
     assert!(entries(&plain, &without, 0).len() > N_HOST / 2, "the host is bound");
 }
 
 #[test]
-fn ghosts_come_before_clumps_and_their_losers_return_to_patches() {
-    // Clump 1 in 0; ghost 2 in 0; ghost 3 in 2; clump 4 in 1.
+fn clumps_without_peaks_come_first_and_their_losers_return_to_patches() {
+    // With peaks: 1 in 0, and 4 in 1. Without: 2 in 0, and 3 in 2.
     let parent = [None, Some(0), Some(0), Some(2), Some(1)];
     let waves = Waves::new(&parent, &[false, false, true, true, false]).expect("a tree");
     assert_eq!(waves.clumps(), [vec![3], vec![2], vec![4], vec![1], vec![0]]);
@@ -103,7 +103,7 @@ fn ghosts_come_before_clumps_and_their_losers_return_to_patches() {
     assert_eq!(next(1, claimed, 4), Some((0, 7)), "its patch is done");
     assert_eq!(next(4, ClumpMember::candidate(7), 0), Some((1, 7)), "not claimed");
     assert_eq!(next(0, claimed, 0), None, "unbound");
-    // Without ghosts, the waves are those of the hierarchy.
+    // Where all have peaks, the waves are those of the hierarchy.
     let plain = Waves::new(&parent, &[]).expect("a tree");
     assert_eq!(plain.clumps(), [vec![3, 4], vec![1, 2], vec![0]]);
     assert!(Waves::new(&[Some(1), Some(0)], &[true, false]).is_err(), "a circle");
