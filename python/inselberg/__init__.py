@@ -10,6 +10,7 @@ array([1, 1, 1, 2, 2, 0])
 
 from ._api import (
     Engine,
+    compare,
     fof,
     hold_particles,
     open_particles,
@@ -74,6 +75,7 @@ __all__ = [
     "Units",
     "VoidCatalogue",
     "WriteError",
+    "compare",
     "fof",
     "hold_particles",
     "open_particles",

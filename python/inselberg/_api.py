@@ -16,6 +16,7 @@ from ._images import as_file, image_of
 from ._options import check_known, has_keywords, split, texts
 from ._parameters import (
     CellsOptions,
+    CompareOptions,
     EngineOptions,
     FofOptions,
     FofTypesOptions,
@@ -173,6 +174,15 @@ class Engine:
         """Over ranks collective: an empty merger tree. Parameters as in :func:`trees`."""
         given = texts(TreeOptions, options)
         return MergerTree(self._run(lambda: _native.Request.tree(given)), self._run)
+
+    @has_keywords(CompareOptions)
+    def compare(
+        self, first: "Union[str, os.PathLike[str]]", second: "Union[str, os.PathLike[str]]", /, **options: Unpack[CompareOptions]
+    ) -> Optional[Catalogue]:
+        """Over ranks collective: pairs of the objects of two catalogues. Parameters as in :func:`compare`."""
+        given = texts(CompareOptions, options)
+        found = self._run(lambda: _native.Request.compare(os.fspath(first), os.fspath(second), given))
+        return None if found is None else Catalogue(found)
 
     def agree(self, make: Callable[[], _Made], /) -> _Made:
         """Over ranks collective: what ``make`` returns on this rank. If it raises an exception on one rank,
@@ -631,6 +641,34 @@ def trees(
         As in :func:`phew_cells`.
     """
     return _engine(threads, comm).trees(**options)
+
+
+@has_keywords(CompareOptions)
+def compare(
+    first: Union[str, "os.PathLike[str]"],
+    second: Union[str, "os.PathLike[str]"],
+    /,
+    *,
+    threads: Optional[int] = None,
+    comm: Any = None,
+    **options: Unpack[CompareOptions],
+) -> Optional[Catalogue]:
+    """Which objects of two catalogues of one snapshot are the same: of files of this program, of Gadget-4's SUBFIND or of Rockstar.
+
+    Returns a table per level that both have, such as ``clumps`` and ``haloes``: pairs of best partners with both sides, their
+    score and number of common members, and objects without a partner. Over ranks None on all ranks but the first. For two
+    catalogues of this program, the attribute ``first_difference`` names the first value that differs.
+
+    ``least_members``, ``least_score``, ``least_share``
+        Sizes and scores that count in the statistics of the command ``inselberg compare``. The tables have all objects.
+    ``match_distance``
+        Without members, the distance up to which objects can be the same, in code lengths of the first catalogue.
+    ``shift``
+        Added to all coordinates of the second catalogue.
+    ``threads``, ``comm``
+        As in :func:`phew_cells`.
+    """
+    return _engine(threads, comm).compare(first, second, **options)
 
 
 def read_catalogue(path: Union[str, "os.PathLike[str]"]) -> Catalogue:

@@ -6,11 +6,11 @@ use crate::cells::{CellValues, NativeCells};
 use crate::engine::SharedEngine;
 use crate::errors;
 use crate::options::{BoxOptions, GivenTexts, filled, params};
-use crate::results::{NativeClumps, NativeGroups, NativeVoids};
+use crate::results::{NativeClumps, NativeGroups, NativeStored, NativeVoids};
 use crate::snapshots::{NativeParticles, NativeSnapshot};
 use crate::trees::{FoundObjects, NativeTree, ObjectArrays};
 use inselberg::{
-    CellFields, Clumps, Engine, Error, FieldChoice, FofGroups, FofParams, Geometry, LinkingTypes, MergerTree,
+    Catalogue, CatalogueComparison, CellFields, Clumps, Engine, Error, FieldChoice, FofGroups, FofParams, Geometry, LinkingTypes, MergerTree,
     OpenParticles, OpenSnapshot, ParticleColumns, ParticleGraphParams, ParticleMeshParams, PhewParams, Voids,
 };
 use parking_lot::Mutex;
@@ -26,6 +26,8 @@ pub enum RequestAnswer {
     Snapshot(OpenSnapshot),
     Particles(OpenParticles),
     Tree(MergerTree),
+    /// A whole catalogue, on one rank.
+    Stored(Option<Catalogue>),
     Done,
 }
 
@@ -51,6 +53,8 @@ impl RequestAnswer {
             Self::Snapshot(snapshot) => Bound::new(py, NativeSnapshot(Arc::new(snapshot)))?.into_any(),
             Self::Particles(particles) => Bound::new(py, NativeParticles(Arc::new(particles)))?.into_any(),
             Self::Tree(tree) => Bound::new(py, NativeTree::new(tree, engine))?.into_any(),
+            Self::Stored(None) => py.None().into_bound(py),
+            Self::Stored(Some(whole)) => Bound::new(py, NativeStored::new(whole))?.into_any(),
             Self::Done => py.None().into_bound(py),
         })
     }
@@ -294,6 +298,16 @@ impl NativeRequest {
         let defaults = errors::raised(py, Some(params(&defaults)))?;
         Ok(Self::new(move |engine| {
             engine.open_particles_with(&paths, &defaults).map(RequestAnswer::Particles)
+        }))
+    }
+
+    /// Compares two catalogues in files. Leads to the tables of pairs on the first rank.
+    #[staticmethod]
+    fn compare(py: Python<'_>, first: PathBuf, second: PathBuf, options: GivenTexts) -> PyResult<Self> {
+        let params = errors::raised(py, Some(params(&options)))?;
+        Ok(Self::new(move |engine| {
+            let compared = engine.compare(&first, &second, &params)?;
+            Ok(RequestAnswer::Stored(compared.as_ref().map(CatalogueComparison::matches)))
         }))
     }
 

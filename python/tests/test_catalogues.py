@@ -148,3 +148,25 @@ def test_identities_keep_their_bits():
 def test_a_mistyped_column_is_named_with_the_nearest(cat):
     with pytest.raises(KeyError, match="did you mean mass?"):
         cat.clumps["maas"]
+
+
+def test_catalogues_are_compared(mesh, tmp_path):
+    cells = ib.Cells.leaves(mesh.levels, mesh.positions)
+    paths = [tmp_path / name for name in ("a.hdf5", "b.hdf5")]
+    for path, relevance in zip(paths, (1.2, 3.0)):
+        ib.phew_cells(cells, mesh.density, **dict(mesh.thresholds, relevance=relevance)).save(path)
+    a, b = map(ib.read_catalogue, paths)
+    assert len(a.clumps) > len(b.clumps)
+    pairs = ib.compare(*paths, least_members=1)
+    clumps = pairs["clumps"]
+    assert sorted(clumps["first_id"][clumps["first_id"] > 0]) == sorted(a.clumps["id"])
+    assert sorted(clumps["second_id"][clumps["second_id"] > 0]) == sorted(b.clumps["id"])
+    assert "tree" not in pairs.tables and "clumps" in pairs.attributes["first_difference"]
+    same = ib.compare(paths[0], paths[0])
+    assert same.attributes["first_difference"] == "equal bit for bit"
+    both = same["clumps"]
+    assert np.array_equal(both["first_id"], both["second_id"]) and (both["score"] == 1).all()
+    with pytest.raises(ib.InvalidArgumentError, match="least_score is 2; expected 0 to 1"):
+        ib.compare(*paths, least_score=2)
+    with pytest.raises(ib.ReadError, match="absent.hdf5"):
+        ib.compare(paths[0], tmp_path / "absent.hdf5")

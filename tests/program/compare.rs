@@ -164,64 +164,67 @@ fn other_finders_are_read_by_view_info_and_convert() {
     assert!(fs::read_dir(&yt).expect("a folder").count() > 0);
 }
 
-/// A catalogue and a snapshot of Gadget-4 in the folders of several files, with two types of particles: object
-/// after object, each `(identities of dark matter, of gas)`, the first one the most bound.
-fn gadget4_output(room: &Room, number: u32, objects: &[(Vec<u64>, Vec<u64>)]) -> String {
+/// An object: identities of dark matter, the most bound first, and of gas.
+type TypedIds = (Vec<u64>, Vec<u64>);
+
+/// A catalogue and a snapshot of Gadget-4 in the folders of several files, with two types of particles, object
+/// after object. The path of the catalogue.
+fn gadget4_output(room: &Room, number: u32, objects: &[TypedIds]) -> String {
     let [groups, snapshots] = ["groups", "snapdir"].map(|name| room.path(&format!("{name}_{number:03}")));
     [&groups, &snapshots].into_iter().for_each(|folder| fs::create_dir(folder).expect("a folder"));
     let a = 0.1 * f64::from(number);
     let (mut dark, mut gas): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
-    // Particles of no object stand behind each one.
+    // By object, of gas and dark matter.
     let (mut offsets, mut lengths) = (Vec::new(), Vec::new());
     for (of_dark, of_gas) in objects {
-        offsets.extend([gas.len() as i64, dark.len() as i64]);
-        lengths.extend([of_gas.len() as i32, of_dark.len() as i32]);
+        offsets.push([gas.len() as i64, dark.len() as i64]);
+        lengths.push([of_gas.len() as i64, of_dark.len() as i64]);
+        // A particle of no object stands behind each one.
         dark.extend(of_dark.iter().chain(&[9000 + dark.len() as u64]));
         gas.extend(of_gas);
     }
+    gadget4_snapshot(&format!("{snapshots}/snapshot_{number:03}"), a, [&gas, &dark]);
+    let path = format!("{groups}/fof_subhalo_tab_{number:03}.0.hdf5");
+    let most_bound: Vec<i64> = objects.iter().map(|(dark, _)| dark[0] as i64).collect();
+    gadget4_groups(&path, a, &most_bound, [offsets, lengths]);
+    path
+}
+
+/// Two files of a snapshot with these identities of gas and dark matter.
+fn gadget4_snapshot(beginning: &str, a: f64, [gas, dark]: [&[u64]; 2]) {
     let cut = dark.len() / 2;
-    for (file, rows) in [(0, 0..cut), (1, cut..dark.len())] {
-        let of_gas = if file == 0 { gas.clone() } else { Vec::new() };
-        let to = hdf5::File::create(format!("{snapshots}/snapshot_{number:03}.{file}.hdf5")).expect("a file");
+    for (file, of_gas, of_dark) in [(0, gas, &dark[..cut]), (1, &[][..], &dark[cut..])] {
+        let to = hdf5::File::create(format!("{beginning}.{file}.hdf5")).expect("a file");
         let header = to.create_group("Header").expect("a group");
-        real(&header, "BoxSize", &[1.0]);
-        real(&header, "Time", &[a]);
-        real(&header, "Redshift", &[1.0 / a - 1.0]);
+        times(&header, a);
         real(&header, "NumFilesPerSnapshot", &[2.0]);
         real(&header, "MassTable", &[1.0, 1.0]);
-        real(&header, "NumPart_ThisFile", &[of_gas.len() as f64, rows.len() as f64]);
+        real(&header, "NumPart_ThisFile", &[of_gas.len() as f64, of_dark.len() as f64]);
         real(&header, "NumPart_Total", &[gas.len() as f64, dark.len() as f64]);
         parameters(&to);
-        for (kind, ids) in [(0, of_gas), (1, dark[rows].to_vec())] {
-            if ids.is_empty() {
-                continue;
-            }
+        for (kind, ids) in [(0, of_gas), (1, of_dark)].into_iter().filter(|(_, ids)| !ids.is_empty()) {
             let group = to.create_group(&format!("PartType{kind}")).expect("a group");
             let places = ndarray::Array2::<f32>::from_elem((ids.len(), 3), 0.5);
             group.new_dataset_builder().with_data(&places).create("Coordinates").expect("written");
-            group.new_dataset_builder().with_data(&ids).create("ParticleIDs").expect("written");
+            group.new_dataset_builder().with_data(ids).create("ParticleIDs").expect("written");
         }
     }
-    let path = format!("{groups}/fof_subhalo_tab_{number:03}.0.hdf5");
-    let to = hdf5::File::create(&path).expect("a file");
-    let n = objects.len();
+}
+
+/// A catalogue of groups of one subhalo each, with the first rows and the numbers of both types of particles.
+fn gadget4_groups(path: &str, a: f64, most_bound: &[i64], [offsets, lengths]: [Vec<[i64; 2]>; 2]) {
+    let n = most_bound.len();
+    let to = hdf5::File::create(path).expect("a file");
     let header = to.create_group("Header").expect("a group");
-    for (name, value) in [
-        ("BoxSize", 1.0),
-        ("Time", a),
-        ("Redshift", 1.0 / a - 1.0),
-        ("NumFiles", 1.0),
-        ("Ngroups_ThisFile", n as f64),
-        ("Ngroups_Total", n as f64),
-        ("Nsubhalos_ThisFile", n as f64),
-        ("Nsubhalos_Total", n as f64),
-    ] {
-        real(&header, name, &[value]);
+    times(&header, a);
+    real(&header, "NumFiles", &[1.0]);
+    for name in ["Ngroups_ThisFile", "Ngroups_Total", "Nsubhalos_ThisFile", "Nsubhalos_Total"] {
+        real(&header, name, &[n as f64]);
     }
     parameters(&to);
     let rows: Vec<i64> = (0..n as i64).collect();
-    let sizes: Vec<i32> = lengths.chunks(2).map(|n| n[0] + n[1]).collect();
-    let reals: Vec<f32> = sizes.iter().map(|n| *n as f32).collect();
+    let sizes: Vec<i32> = lengths.iter().map(|[gas, dark]| (gas + dark) as i32).collect();
+    let masses: Vec<f32> = sizes.iter().map(|n| *n as f32).collect();
     let places = ndarray::Array2::<f32>::from_elem((n, 3), 0.5);
     let group = to.create_group("Group").expect("a group");
     let sub = to.create_group("Subhalo").expect("a group");
@@ -233,17 +236,21 @@ fn gadget4_output(room: &Room, number: u32, objects: &[(Vec<u64>, Vec<u64>)]) ->
     whole(&sub, "SubhaloGroupNr", &rows);
     whole(&sub, "SubhaloRankInGr", &vec![0; n]);
     whole(&sub, "SubhaloParentRank", &vec![0; n]);
-    whole(&sub, "SubhaloIDMostbound", &objects.iter().map(|of| of.0[0] as i64).collect::<Vec<_>>());
+    whole(&sub, "SubhaloIDMostbound", most_bound);
     sub.new_dataset_builder().with_data(&sizes).create("SubhaloLen").expect("written");
-    sub.new_dataset_builder().with_data(&reals).create("SubhaloMass").expect("written");
+    sub.new_dataset_builder().with_data(&masses).create("SubhaloMass").expect("written");
     sub.new_dataset_builder().with_data(&places).create("SubhaloPos").expect("written");
-    let by_type = |name: &str, values: Vec<i64>| {
-        let values = ndarray::Array2::from_shape_vec((n, 2), values).expect("two types");
+    for (name, values) in [("SubhaloOffsetType", offsets), ("SubhaloLenType", lengths)] {
+        let values = ndarray::Array2::from(values);
         sub.new_dataset_builder().with_data(&values).create(name).expect("written");
-    };
-    by_type("SubhaloOffsetType", offsets);
-    by_type("SubhaloLenType", lengths.iter().map(|n| i64::from(*n)).collect());
-    path
+    }
+}
+
+/// The attributes of a box at this expansion factor.
+fn times(header: &hdf5::Group, a: f64) {
+    for (name, value) in [("BoxSize", 1.0), ("Time", a), ("Redshift", 1.0 / a - 1.0)] {
+        real(header, name, &[value]);
+    }
 }
 
 fn real(group: &hdf5::Group, name: &str, values: &[f64]) {

@@ -1,23 +1,25 @@
 //! `inselberg compare`.
 
 use super::aligned::aligned;
-use super::compare_tables::matches;
+use super::compare_json::add_comparison;
 use super::driver::{DriverRequest, RunCosts, recorder};
 use super::fault::CommandError;
 use super::grouped::grouped;
 use super::{interrupt, log, log_file, out, preflight};
 use crate::config::{Common, CompareJob};
-use crate::report::{four_digits, table_text};
+use crate::report::{four_digits, table_json, table_text};
 use inselberg::Engine;
-use inselberg::compare::{Comparison, Difference, LevelComparison, Partition, SizeCount};
+use inselberg::compare::{CatalogueComparison, Difference, Disagreement, LevelComparison, SizeCount};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue::{self, Staged};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Disagreements, splits and mergers that the text lists, and those of the JSON and the page.
-const N_LISTED: (usize, usize) = (8, 40);
+/// Disagreements that the text lists.
+const N_IN_TEXT: usize = 8;
+/// Disagreements, splits and mergers that the JSON and the page list.
+const N_ON_PAGE: usize = 40;
 
 /// The file of pairs in the folder of results.
 const MATCHES: &str = "matches.csv";
@@ -74,7 +76,7 @@ fn check_results(job: &CompareJob, common: Common) -> Result<(), CommandError> {
 
 /// The summary of a comparison.
 struct CompareSummary<'a> {
-    compared: &'a Comparison,
+    compared: &'a CatalogueComparison,
     costs: &'a RunCosts,
 }
 
@@ -83,15 +85,12 @@ impl CompareSummary<'_> {
     fn stage(&self, folder: &Path) -> Result<Staged, CommandError> {
         let place = inselberg_io::staging::hidden::place(folder);
         let place = place.map_err(|error| CommandError::about(folder, error))?;
-        let whole = matches(self.compared);
-        let tables = catalogue::stage(&folder.join(MATCHES), &whole)?.in_place(place);
+        let matches = catalogue::stage(&folder.join(MATCHES), &self.compared.matches())?;
+        let mut staged = Staged::default();
+        staged.extend(matches.in_place(place));
         #[cfg(feature = "plot")]
-        let tables = {
-            let mut staged = tables;
-            staged.extend(super::pictures::stage_html(folder, &self.page(folder)?)?);
-            staged
-        };
-        Ok(tables)
+        staged.extend(super::pictures::stage_html(folder, &self.page(folder)?)?);
+        Ok(staged)
     }
 
     #[cfg(feature = "plot")]
@@ -110,7 +109,7 @@ impl CompareSummary<'_> {
             facts,
             compared,
             difference: compared.difference.as_ref().map(Difference::to_string),
-            n_listed: N_LISTED.1,
+            n_listed: N_ON_PAGE,
         };
         crate::report::page::comparison_page(&data).map_err(|problem| CommandError::about(folder, problem))
     }
@@ -141,23 +140,20 @@ impl CompareSummary<'_> {
     fn level_text(&self, level: &LevelComparison) -> String {
         let params = &self.compared.params;
         let how = if level.by_members { "by members in common" } else { "by place and mass" };
-        let (a, b) = (level.a.word, level.b.word);
-        let title = if a == b { a.to_string() } else { format!("{a} and {b}") };
         let n_mutual = level.mutual(params).count();
-        let mut text = format!("\n{title}, matched {how}: {} pairs\n", grouped(n_mutual as u64));
-        let (of_b, of_a) = (level.completeness(params), level.purity(params));
-        text += &size_table(&of_a, &of_b);
+        let mut text = format!("\n{}, matched {how}: {} pairs\n", level.title(), grouped(n_mutual as u64));
+        text += &size_table(&level.purity(params), &level.completeness(params));
         text += "\n";
         text += &ratio_table(level, self.compared);
         for (what, list, word) in [
-            ("of the second in pieces", level.splits(params), b),
-            ("of the first in pieces", level.mergers(params), a),
+            ("of the second in pieces", level.splits(params), level.b.word),
+            ("of the first in pieces", level.mergers(params), level.a.word),
         ] {
             if level.by_members {
                 text += &format!("{word} {what}: {}\n", grouped(list.len() as u64));
             }
         }
-        let listed = level.disagreements(N_LISTED.0, params);
+        let listed = level.disagreements(N_IN_TEXT, params);
         if !listed.is_empty() {
             text += "\nlargest disagreements\n";
             text += &disagreement_table(level, &listed);
@@ -166,100 +162,10 @@ impl CompareSummary<'_> {
     }
 
     fn json(&self) -> Value {
-        let compared = self.compared;
-        let side = |side: &inselberg::compare::ComparedCatalogue| {
-            let counts: serde_json::Map<String, Value> =
-                side.counts.iter().map(|(word, n)| ((*word).to_string(), json!(n))).collect();
-            json!({ "path": side.name, "finder": side.finder, "counts": counts })
-        };
-        let levels: Vec<Value> = compared.levels.iter().map(|level| self.level_json(level)).collect();
-        let hosts = compared.levels.last();
-        let centrals = compared.centrals().zip(hosts).map(|((n, differ), hosts)| {
-            let ids = |(a, b): &(u32, u32)| [hosts.a.id[*a as usize], hosts.b.id[*b as usize]];
-            json!({ "compared": n, "differ": differ.len(), "hosts": differ.iter().map(ids).collect::<Vec<_>>() })
-        });
-        let difference = compared.difference.as_ref().map(|difference| {
-            let (table, column, row) = match difference {
-                Difference::Value { table, column, row, .. } => (Some(table), Some(column), Some(row)),
-                Difference::Rows(table, _) => (Some(table), None, None),
-                _ => (None, None, None),
-            };
-            let equal = *difference == Difference::None;
-            json!({ "equal": equal, "table": table, "column": column, "row": row, "text": difference.to_string() })
-        });
-        let mut summary =
-            crate::report::table_json(&[], "members", &self.costs.stages, self.costs.peak_memory);
-        summary["first"] = side(&compared.a);
-        summary["second"] = side(&compared.b);
-        summary["difference"] = json!(difference);
-        summary["levels"] = levels.into();
-        summary["centrals"] = json!(centrals);
-        summary["notes"] = json!(compared.notes);
+        let mut summary = table_json(&[], "members", &self.costs.stages, self.costs.peak_memory);
+        add_comparison(&mut summary, self.compared, N_ON_PAGE);
         self.costs.add_tables(&mut summary);
         summary
-    }
-
-    fn level_json(&self, level: &LevelComparison) -> Value {
-        let params = &self.compared.params;
-        let sizes = |counts: Vec<SizeCount>| -> Vec<Value> {
-            counts
-                .iter()
-                .map(|count| {
-                    json!({
-                        "from": count.from, "below": count.below, "n": count.n, "found": count.n_found,
-                        "satellites": count.n_satellites, "satellites_found": count.n_satellites_found,
-                    })
-                })
-                .collect()
-        };
-        let ratios: Vec<Value> = level
-            .ratios(params)
-            .iter()
-            .map(|of| {
-                json!({
-                    "quantity": of.quantity, "from": of.from, "n": of.n, "p5": of.percentiles[0],
-                    "p50": of.percentiles[1], "p95": of.percentiles[2], "min": of.range[0],
-                    "max": of.range[1], "off_by_10_percent": of.off,
-                })
-            })
-            .collect();
-        let offsets: Vec<Value> = level
-            .offsets(params)
-            .iter()
-            .map(|of| {
-                json!({
-                    "radius": of.radius, "from": of.from, "n": of.n, "p50": of.percentiles[0],
-                    "p95": of.percentiles[1], "beyond_0.05": of.far,
-                })
-            })
-            .collect();
-        let pieces = |list: Vec<Partition>, whole: &[u64], piece: &[u64]| -> Vec<Value> {
-            let one = |of: &Partition| {
-                let of_pieces = of.pieces.iter().map(|(row, share)| json!([piece[*row as usize], share]));
-                json!({ "id": whole[of.whole as usize], "pieces": of_pieces.collect::<Vec<_>>() })
-            };
-            list.iter().take(N_LISTED.1).map(one).collect()
-        };
-        let (a, b) = (&level.a, &level.b);
-        let apart: Vec<Value> = level
-            .disagreements(N_LISTED.1, params)
-            .iter()
-            .map(|(of_a, of_b, apart)| {
-                let id = |level: &inselberg::compare::Level, row: &Option<u32>| {
-                    row.map(|row| level.id[row as usize])
-                };
-                json!({ "first": id(a, of_a), "second": id(b, of_b), "difference": apart })
-            })
-            .collect();
-        json!({
-            "first": a.word, "second": b.word, "by_members": level.by_members,
-            "mutual": level.mutual(params).count(),
-            "completeness": sizes(level.completeness(params)), "purity": sizes(level.purity(params)),
-            "ratios": ratios, "offsets": offsets,
-            "n_splits": level.splits(params).len(), "splits": pieces(level.splits(params), &b.id, &a.id),
-            "n_mergers": level.mergers(params).len(), "mergers": pieces(level.mergers(params), &a.id, &b.id),
-            "disagreements": apart,
-        })
     }
 }
 
@@ -291,8 +197,7 @@ fn size_table(of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
     head.extend(in_a.then(|| "its satellites".to_string()));
     let mut lines = vec![head];
     for (a, b) in of_a.iter().zip(of_b) {
-        let size = b.below.map_or(format!("{}+", b.from), |below| format!("{}-{}", b.from, below - 1));
-        let mut line = vec![size, part_of(b.n_found, b.n)];
+        let mut line = vec![b.to_string(), part_of(b.n_found, b.n)];
         line.extend(in_b.then(|| satellites(b)));
         line.push(part_of(a.n_found, a.n));
         line.extend(in_a.then(|| satellites(a)));
@@ -302,7 +207,7 @@ fn size_table(of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
 }
 
 /// Ratios and offsets of pairs.
-fn ratio_table(level: &LevelComparison, compared: &Comparison) -> String {
+fn ratio_table(level: &LevelComparison, compared: &CatalogueComparison) -> String {
     let head = ["first / second", "particles", "pairs", "p5", "p50", "p95", "min", "max", "off by 10%"];
     let mut lines = vec![head.map(String::from).to_vec()];
     for of in level.ratios(&compared.params) {
@@ -329,11 +234,11 @@ fn ratio_table(level: &LevelComparison, compared: &Comparison) -> String {
 }
 
 /// Both sides of disagreements.
-fn disagreement_table(level: &LevelComparison, listed: &[(Option<u32>, Option<u32>, f64)]) -> String {
+fn disagreement_table(level: &LevelComparison, listed: &[Disagreement]) -> String {
     let apart = if level.by_members { "not in common" } else { "mass apart" };
     let head = ["first", "members", "mass", "second", "members", "mass", apart];
     let mut lines = vec![head.map(String::from).to_vec()];
-    for (a, b, difference) in listed {
+    for Disagreement { a, b, apart, .. } in listed {
         let mut line = Vec::new();
         for (of, row) in [(&level.a, a), (&level.b, b)] {
             line.extend(match row.map(|row| row as usize) {
@@ -343,7 +248,7 @@ fn disagreement_table(level: &LevelComparison, listed: &[(Option<u32>, Option<u3
                 None => ["-", "-", "-"].map(String::from),
             });
         }
-        line.push(if level.by_members { format!("{difference:.0}") } else { four_digits(*difference) });
+        line.push(if level.by_members { format!("{apart:.0}") } else { four_digits(*apart) });
         lines.push(line);
     }
     aligned(&lines)

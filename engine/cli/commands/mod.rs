@@ -17,7 +17,7 @@ pub mod allocator;
 mod attribute_json;
 mod child;
 mod compare;
-mod compare_tables;
+mod compare_json;
 mod completeness;
 mod default_threads;
 mod dendrogram;

@@ -19,7 +19,8 @@ pub struct Viewed<'a> {
     pub table: &'a Table,
     /// Its row there.
     pub row: usize,
-    /// The clumps or structures in it, or the zones of a void: their table and rows, the most massive or largest first.
+    /// The clumps or structures in it, or the zones of a void: their table and rows, the most massive or
+    /// largest first.
     pub parts: Option<(&'a Table, Vec<usize>)>,
     /// The units.
     pub units: DisplayUnits,
@@ -95,13 +96,19 @@ fn parts_of(whole: &Catalogue, kind: ViewedKind, id: u64) -> Option<(&Table, Vec
 fn structures_in(whole: &Catalogue, id: u64) -> Option<(&Table, Vec<usize>)> {
     let table = whole.table("structures")?;
     let (parents, masses) = (table.integers("parent")?, table.reals("mass")?);
-    // Identifiers are rows. No chain is longer than the table.
-    let is_in = |row: &usize| {
-        let above = |of: &usize| usize::try_from(parents[*of]).ok().filter(|of| *of < parents.len());
-        let chain = std::iter::successors(Some(*row), above).take(parents.len());
-        chain.into_iter().any(|of| of as u64 == id)
-    };
-    let mut rows: Vec<usize> = (0..parents.len()).filter(is_in).collect();
+    // Identifiers are rows.
+    let mut inner: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
+    for (row, parent) in parents.iter().enumerate() {
+        let of_parent = usize::try_from(*parent).ok().and_then(|parent| inner.get_mut(parent));
+        of_parent.into_iter().for_each(|rows| rows.push(row));
+    }
+    let mut rows: Vec<usize> = usize::try_from(id).into_iter().filter(|row| *row < parents.len()).collect();
+    let mut next = 0;
+    while let Some(row) = rows.get(next).copied() {
+        // Each list is taken once, so a damaged tree ends, too.
+        rows.append(&mut inner[row]);
+        next += 1;
+    }
     rows.sort_by(|a, b| masses[*b].total_cmp(&masses[*a]).then(a.cmp(b)));
     Some((table, rows))
 }

@@ -171,8 +171,8 @@ pub use bound::{
 };
 pub use column::{Column, NumberType, VectorColumn};
 pub use compare::{
-    CompareParams, ComparedCatalogue, Comparison, Difference, Level, LevelComparison, LevelKind, ObjectPair,
-    Offsets, Partition, Ratios, SizeCount,
+    CatalogueComparison, CentreOffsets, CompareParams, ComparedCatalogue, Difference, Disagreement,
+    LevelComparison, LevelKind, LevelObjects, ObjectPair, Partition, Ratios, SizeCount,
 };
 pub use error::{Error, ErrorKind};
 pub use fof::Groups;

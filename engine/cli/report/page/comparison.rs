@@ -5,7 +5,9 @@ use crate::report::html::{HtmlCell, escaped, figure, table};
 use crate::report::plot::{completeness_svg, ratios_svg};
 use crate::report::summary::grouped;
 use crate::report::units::four_digits;
-use inselberg::compare::{Comparison, LevelComparison, Partition, SizeCount};
+use inselberg::compare::{
+    CatalogueComparison, CentreOffsets, Disagreement, LevelComparison, Partition, Ratios, SizeCount,
+};
 
 /// The content of the page.
 #[derive(Debug)]
@@ -15,7 +17,7 @@ pub struct ComparisonReport<'a> {
     /// The command and its input: names and values.
     pub facts: Vec<(&'static str, String)>,
     /// The comparison.
-    pub compared: &'a Comparison,
+    pub compared: &'a CatalogueComparison,
     /// The first difference of two catalogues of this program, in words.
     pub difference: Option<String>,
     /// Rows of the lists of disagreements.
@@ -48,22 +50,19 @@ pub fn comparison_page(data: &ComparisonReport<'_>) -> Result<String, String> {
 
 fn level_section(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>) -> Result<String, String> {
     let params = &data.compared.params;
-    let (a, b) = (level.a.word, level.b.word);
-    let title = if a == b { a.to_string() } else { format!("{a} and {b}") };
     let how = match level.by_members {
         true => "by members in common: score n\u{b2} / (n_A n_B)",
         false => "by place and mass: members of both are not known",
     };
     let n_mutual = grouped(level.mutual(params).count() as i64);
-    let mut text = format!("<h2 id=\"level-{i}\">{}</h2>\n", escaped(&title));
+    let mut text = format!("<h2 id=\"level-{i}\">{}</h2>\n", escaped(&level.title()));
     text += &format!("<p>{n_mutual} pairs of best partners, matched {how}.</p>\n<div class=\"maps\">\n");
     let (of_a, of_b) = (level.purity(params), level.completeness(params));
     let caption = "Found objects by size: of the second catalogue (completeness), of the first one (purity)";
     text += &figure(&format!("completeness-{i}"), "masses", &completeness_svg(&of_a, &of_b)?, caption);
-    let masses: Vec<[f64; 2]> = level
-        .mutual(params)
-        .map(|pair| [level.a.mass[pair.a as usize], level.b.mass[pair.b as usize]])
-        .collect();
+    let masses = level.mutual(params).map(|of| [level.a.mass[of.a as usize], level.b.mass[of.b as usize]]);
+    let has_logarithms = |pair: &[f64; 2]| pair.iter().all(|mass| *mass > 0.0 && mass.is_finite());
+    let masses: Vec<[f64; 2]> = masses.filter(has_logarithms).collect();
     if !masses.is_empty() {
         let caption = "Mass of each pair: first over second catalogue";
         text += &figure(&format!("ratios-{i}"), "masses", &ratios_svg(&masses)?, caption);
@@ -72,9 +71,9 @@ fn level_section(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>)
     text += &sizes(i, &of_a, &of_b);
     text += &ratios(i, level, data);
     if level.by_members {
-        let lists =
-            [("splits", level.splits(params), b, "second"), ("mergers", level.mergers(params), a, "first")];
-        for (name, list, word, of) in lists {
+        let lists = [("splits", level.splits(params), "second"), ("mergers", level.mergers(params), "first")];
+        for (name, list, of) in lists {
+            let word = if of == "first" { level.a.word } else { level.b.word };
             let caption =
                 format!("{word} of the {of} catalogue in several pieces: {}", grouped(list.len() as i64));
             text += &partitions(&format!("{name}-{i}"), &caption, &list, level, of == "first", data.n_listed);
@@ -100,8 +99,7 @@ fn sizes(i: usize, of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
         [count(of.n), count(of.n_found), optional(of.n_satellites), optional(of.n_satellites_found)]
     };
     let row = |(a, b): (&SizeCount, &SizeCount)| {
-        let size = b.below.map_or(format!("{}+", b.from), |below| format!("{}-{}", b.from, below - 1));
-        let mut row = vec![HtmlCell::text(size)];
+        let mut row = vec![HtmlCell::text(b.to_string())];
         row.extend(of(b));
         row.extend(of(a));
         row
@@ -113,7 +111,7 @@ fn sizes(i: usize, of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
 fn ratios(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>) -> String {
     let names = ["first / second", "particles", "pairs", "p5", "p50", "p95", "min", "max", "off by 10 %"];
     let params = &data.compared.params;
-    let ratio = |of: &inselberg::compare::Ratios| {
+    let ratio = |of: &Ratios| {
         let mut row = vec![HtmlCell::text(of.quantity), HtmlCell::text(format!("{}+", of.from)), count(of.n)];
         row.extend(of.percentiles.iter().chain(&of.range).map(|x| real(*x)));
         row.push(HtmlCell::number(of.off, format!("{:.1} %", 100.0 * of.off)));
@@ -122,7 +120,7 @@ fn ratios(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>) -> Str
     let rows: Vec<_> = level.ratios(params).iter().map(ratio).collect();
     let mut text =
         table(&format!("table-ratios-{i}"), "Ratios of pairs", &names.map(String::from), &rows, true);
-    let offset = |of: &inselberg::compare::Offsets| {
+    let offset = |of: &CentreOffsets| {
         let far = HtmlCell::number(of.far, format!("{:.1} %", 100.0 * of.far));
         let [p50, p95] = of.percentiles.map(real);
         vec![HtmlCell::text(of.radius), HtmlCell::text(format!("{}+", of.from)), count(of.n), p50, p95, far]
@@ -165,7 +163,7 @@ fn disagreements(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>)
     let apart = if level.by_members { "members not in common" } else { "masses apart" };
     let names = ["first", "members", "mass", "second", "members", "mass", apart].map(String::from);
     let listed = level.disagreements(data.n_listed, &data.compared.params);
-    let row = |(a, b, difference): &(Option<u32>, Option<u32>, f64)| {
+    let row = |Disagreement { a, b, apart, .. }: &Disagreement| {
         let mut row = Vec::new();
         for (of, at) in [(&level.a, a), (&level.b, b)] {
             match at.map(|at| at as usize) {
@@ -177,7 +175,7 @@ fn disagreements(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>)
                 None => row.extend((0..3).map(|_| HtmlCell::text("-"))),
             }
         }
-        row.push(real(*difference));
+        row.push(real(*apart));
         row
     };
     let rows: Vec<_> = listed.iter().map(row).collect();

@@ -22,7 +22,7 @@ pub fn completeness_svg(of_a: &[SizeCount], of_b: &[SizeCount]) -> Result<String
     super::draw_svg(&CompletenessPlot { lists: [of_b, of_a] })
 }
 
-/// Ratios of masses of pairs, as SVG.
+/// Ratios of masses of pairs, as SVG. All masses are finite and above 0, and there are some.
 ///
 /// # Errors
 /// When it cannot be drawn.
@@ -50,9 +50,8 @@ impl Drawing for CompletenessPlot<'_> {
         let last = self.lists[0].last().map_or(10, |count| count.from) as f64 * 4.0;
         let (x, y) = (PlotAxis::log(first, last), PlotAxis::linear(0.0, 1.05));
         draw_grid(canvas, FRAME, x, y)?;
-        for (i, (list, name)) in
-            self.lists.iter().zip(["second, found in the first", "first, found in the second"]).enumerate()
-        {
+        let names = ["second, found in the first", "first, found in the second"];
+        for (i, (list, name)) in self.lists.iter().zip(names).enumerate() {
             for count in list.iter().filter(|count| count.n > 0) {
                 let part = count.n_found as f64 / count.n as f64;
                 let end = count.below.map_or(last, |below| below as f64);
@@ -81,12 +80,12 @@ impl Drawing for RatioPlot<'_> {
     }
 
     fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> Drawn {
-        let masses = || self.masses.iter().map(|pair| pair[1]).filter(|mass| *mass > 0.0);
+        let masses = || self.masses.iter().map(|pair| pair[1]);
         let (least, most) = (masses().fold(f64::MAX, f64::min), masses().fold(0.0, f64::max));
         let (x, y) = (PlotAxis::log(least / 1.3, most * 1.3), PlotAxis::log(1.0 / MOST, MOST));
         draw_grid(canvas, FRAME, x, y)?;
         canvas.line(&[[least / 1.3, 1.0], [most * 1.3, 1.0]].map(|at| place(x, y, at)), BLACK, 1)?;
-        for [a, b] in self.masses.iter().filter(|pair| pair[1] > 0.0) {
+        for [a, b] in self.masses {
             let ratio = (a / b).clamp(1.0 / MOST, MOST);
             canvas.dot(place(x, y, [*b, ratio]), 2.5, COLOURS[0])?;
         }

@@ -1,8 +1,9 @@
 //! Columns of particles.
 
-use super::Positions;
+use super::{ParticleInput, Positions};
 use crate::{ReadResult, reserve};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::path::Path;
 
 /// Columns to which rows are appended. An empty vector requests a column, `None` leaves it out.
@@ -53,6 +54,23 @@ impl Columns {
             velocity: requested(&self.velocity),
             density: requested(&self.density),
         }
+    }
+
+    /// The identities of these rows of a species.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn ids_of(input: &dyn ParticleInput, species: usize, rows: Range<u64>) -> ReadResult<Vec<u64>> {
+        let mut columns = Self {
+            position: Positions::with_capacity(false, 0),
+            mass: None,
+            id: Some(Vec::new()),
+            kind: None,
+            velocity: None,
+            density: None,
+        };
+        input.read(species, rows, &mut columns)?;
+        Ok(columns.id.expect("identities were requested"))
     }
 
     /// Appends the rows of the same columns; all threads copy.

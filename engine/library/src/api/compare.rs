@@ -2,7 +2,7 @@
 
 use crate::api::call::Call;
 use crate::api::session::Shared;
-use crate::compare::{CompareParams, Comparison, compare_files};
+use crate::compare::{CatalogueComparison, CompareParams, compare_files};
 use crate::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(crate) fn compare(
     shared: &Arc<Shared>,
     paths: [&Path; 2],
     params: &CompareParams,
-) -> Result<Option<Comparison>, Error> {
+) -> Result<Option<CatalogueComparison>, Error> {
     let call = Call::new("compare").params(params).same("catalogues", &paths);
     shared.call(&call, |session| {
         inselberg_io::params::check_ranges(params)?;

@@ -21,7 +21,7 @@ use crate::api::snapshots;
 use crate::api::tracks;
 use crate::api::trees::{self, MergerTree};
 use crate::api::voids::{self, Voids};
-use crate::compare::{CompareParams, Comparison};
+use crate::compare::{CatalogueComparison, CompareParams};
 use crate::error::{Error, ErrorKind};
 use crate::phew::params::FieldChoice;
 use crate::voids::VoidParams;
@@ -281,7 +281,7 @@ impl Engine {
         first: impl AsRef<Path>,
         second: impl AsRef<Path>,
         params: &CompareParams,
-    ) -> Result<Option<Comparison>, Error> {
+    ) -> Result<Option<CatalogueComparison>, Error> {
         compare::compare(&self.shared, [first.as_ref(), second.as_ref()], params)
     }
 

@@ -80,10 +80,11 @@ fn of_attributes(a: &CatalogueOutline, b: &CatalogueOutline) -> Option<Differenc
 
 /// Whether attributes have the same bits.
 fn is_same(a: &Attribute, b: &Attribute) -> bool {
-    let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     match (a, b) {
         (Attribute::Real(a), Attribute::Real(b)) => a.to_bits() == b.to_bits(),
-        (Attribute::Reals(a), Attribute::Reals(b)) => bits(a) == bits(b),
+        (Attribute::Reals(a), Attribute::Reals(b)) => {
+            bytemuck::cast_slice::<f64, u8>(a) == bytemuck::cast_slice::<f64, u8>(b)
+        }
         (a, b) => a == b,
     }
 }
@@ -133,8 +134,7 @@ fn of_pieces(a: &Table, b: &Table) -> Option<(usize, String, [String; 2])> {
 /// The first row whose bits differ; 0 for columns of other types.
 fn first_row(a: &Values, b: &Values) -> Option<usize> {
     fn of<T: bytemuck::Pod>(a: &[T], b: &[T]) -> Option<usize> {
-        let bytes = |value: &T| bytemuck::bytes_of(value).to_vec();
-        a.iter().zip(b).position(|(a, b)| bytes(a) != bytes(b))
+        a.iter().zip(b).position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
     }
     match (a, b) {
         (Values::U8(a), Values::U8(b)) => of(a, b),

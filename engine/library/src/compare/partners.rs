@@ -2,9 +2,8 @@
 
 use super::params::CompareParams;
 use super::places::near;
+use super::scaled::{LevelKind, LevelObjects, ScaledCatalogue};
 use super::shared::{PairCount, SharedMembers, summed};
-use super::side::{Level, LevelKind, Side};
-use std::collections::HashMap;
 
 /// Two objects that share members, or are at one place.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,9 +26,9 @@ pub struct LevelComparison {
     /// Which objects.
     pub kind: LevelKind,
     /// Those of the first catalogue.
-    pub a: Level,
+    pub a: LevelObjects,
     /// Those of the second one.
-    pub b: Level,
+    pub b: LevelObjects,
     /// Whether pairs are those that share members.
     pub by_members: bool,
     /// The side of the periodic box, if there is one.
@@ -46,131 +45,127 @@ pub struct LevelComparison {
 
 /// The levels that both catalogues have. If they have none in common, their only ones.
 pub fn levels(
-    a: &Side,
-    b: &Side,
-    shared: Option<SharedMembers>,
+    both: [&ScaledCatalogue; 2],
+    shared: Option<&SharedMembers>,
     params: &CompareParams,
 ) -> Vec<LevelComparison> {
-    let fine = shared.as_ref().map(|shared| Fine { shared });
-    let mut levels = Vec::new();
-    let least = params.match_distance * a.code_length();
+    let [a, b] = both;
+    let least = params.match_distance * a.code_length;
     let side = a.side.filter(|_| a.is_periodic);
-    let by_place = |kind, a: &Level, b: &Level| {
-        LevelComparison::by_place(kind, a.clone(), b.clone(), near(a, b, least, side), side)
+    let compared = |kind: LevelKind, of: [&LevelObjects; 2]| match shared {
+        None => LevelComparison::by_place(kind, of, least, side),
+        Some(shared) => {
+            let rows = [0, 1].map(|i| shared.rows_of(i, kind, both[i], of[i]));
+            LevelComparison::by_members(kind, of, shared, &rows, side)
+        }
     };
-    if let (Some(of_a), Some(of_b)) = (&a.objects, &b.objects) {
-        levels.push(match &fine {
-            Some(fine) => {
-                let places = [fine.places(of_a, 0), fine.places(of_b, 1)];
-                fine.level(LevelKind::Objects, (of_a, of_b), &places, side)
-            }
-            None => by_place(LevelKind::Objects, of_a, of_b),
-        });
+    let mut levels = Vec::new();
+    if let [Some(of_a), Some(of_b)] = [&a.objects, &b.objects] {
+        levels.push(compared(LevelKind::Objects, [of_a, of_b]));
     }
-    let hosts = [a.hosts.as_ref().or(a.objects.as_ref()), b.hosts.as_ref().or(b.objects.as_ref())];
-    let is_new = a.hosts.is_some() && b.hosts.is_some() || levels.is_empty();
-    if let ([Some(of_a), Some(of_b)], true) = (hosts, is_new) {
-        levels.push(match &fine {
-            Some(fine) => {
-                let places = [fine.hosts(a, of_a, 0), fine.hosts(b, of_b, 1)];
-                fine.level(LevelKind::Hosts, (of_a, of_b), &places, side)
-            }
-            None => by_place(LevelKind::Hosts, of_a, of_b),
-        });
+    let both_have_hosts = a.hosts.is_some() && b.hosts.is_some();
+    let hosts = both.map(|of| of.hosts.as_ref().or(of.objects.as_ref()));
+    if let [Some(of_a), Some(of_b)] = hosts
+        && (both_have_hosts || levels.is_empty())
+    {
+        levels.push(compared(LevelKind::Hosts, [of_a, of_b]));
     }
     levels
 }
 
-/// Counts of members by the objects that have them.
-struct Fine<'a> {
-    shared: &'a SharedMembers,
+/// The row in a level of each object with members, if it is listed.
+type RowsOfObjects = Vec<Option<u32>>;
+
+impl SharedMembers {
+    /// The rows in this level of catalogue `i`: of objects their own ones, or those of their hosts.
+    fn rows_of(
+        &self,
+        i: usize,
+        kind: LevelKind,
+        catalogue: &ScaledCatalogue,
+        level: &LevelObjects,
+    ) -> RowsOfObjects {
+        let rows = |level: &LevelObjects| {
+            let rows = level.rows_by_id();
+            self.ids[i].iter().map(|id| rows.get(id).copied()).collect::<RowsOfObjects>()
+        };
+        match (kind, &catalogue.objects, &catalogue.host_of) {
+            (LevelKind::Hosts, Some(objects), Some(host_of)) => {
+                rows(objects).into_iter().map(|row| host_of[row? as usize]).collect()
+            }
+            _ => rows(level),
+        }
+    }
 }
 
-/// The row of each place, if it is listed.
-type Places = Vec<Option<u32>>;
-
-impl Fine<'_> {
-    /// The row in a level of objects of each place.
-    fn places(&self, level: &Level, of: usize) -> Places {
-        let rows: HashMap<u64, u32> = level.id.iter().copied().zip(0..).collect();
-        self.shared.ids[of].iter().map(|id| rows.get(id).copied()).collect()
+/// The pair with the highest score of each of `n` rows; of equal ones the first.
+fn best(pairs: &[ObjectPair], n: usize, row: impl Fn(&ObjectPair) -> u32) -> Vec<Option<u32>> {
+    let mut best: Vec<Option<u32>> = vec![None; n];
+    for (pair, i) in pairs.iter().zip(0..) {
+        let of = &mut best[row(pair) as usize];
+        if of.is_none_or(|best: u32| pairs[best as usize].score < pair.score) {
+            *of = Some(i);
+        }
     }
-
-    /// The row in a level of hosts of each place.
-    fn hosts(&self, side: &Side, level: &Level, of: usize) -> Places {
-        let (Some(objects), Some(host_of)) = (&side.objects, &side.host_of) else {
-            return self.places(level, of);
-        };
-        let rows = self.places(objects, of);
-        rows.into_iter().map(|row| row.and_then(|row| host_of[row as usize])).collect()
-    }
-
-    fn level(
-        &self,
-        kind: LevelKind,
-        (a, b): (&Level, &Level),
-        places: &[Places; 2],
-        side: Option<f64>,
-    ) -> LevelComparison {
-        let n = [0, 1].map(|i| {
-            let mut n = vec![0; [a, b][i].id.len()];
-            for (place, members) in self.shared.n[i].iter().enumerate() {
-                if let Some(row) = places[i][place] {
-                    n[row as usize] += members;
-                }
-            }
-            n
-        });
-        let of_rows = self.shared.pairs.iter().filter_map(|pair| {
-            let (a, b) = (places[0][pair.a as usize]?, places[1][pair.b as usize]?);
-            Some(PairCount { a, b, n: pair.n })
-        });
-        let score = |pair: &PairCount| {
-            let (of_a, of_b) = (n[0][pair.a as usize] as f64, n[1][pair.b as usize] as f64);
-            (pair.n as f64).powi(2) / (of_a * of_b)
-        };
-        let pairs = summed(of_rows);
-        let pairs = pairs
-            .iter()
-            .map(|pair| ObjectPair { a: pair.a, b: pair.b, n_shared: pair.n, score: score(pair) })
-            .collect();
-        LevelComparison::new(kind, a.clone(), b.clone(), true, pairs, n, side)
-    }
+    best
 }
 
 impl LevelComparison {
     fn new(
         kind: LevelKind,
-        a: Level,
-        b: Level,
+        [a, b]: [&LevelObjects; 2],
         by_members: bool,
         pairs: Vec<ObjectPair>,
         n: [Vec<u64>; 2],
         side: Option<f64>,
     ) -> Self {
-        let mut best_of_a: Vec<Option<u32>> = vec![None; a.id.len()];
-        let mut best_of_b: Vec<Option<u32>> = vec![None; b.id.len()];
-        for (i, pair) in pairs.iter().enumerate() {
-            let take = |best: &mut Option<u32>| {
-                if best.is_none_or(|best| pairs[best as usize].score < pair.score) {
-                    *best = Some(i as u32);
-                }
-            };
-            take(&mut best_of_a[pair.a as usize]);
-            take(&mut best_of_b[pair.b as usize]);
-        }
-        Self { kind, a, b, by_members, side, pairs, best_of_a, best_of_b, n }
+        let best_of_a = best(&pairs, a.id.len(), |pair| pair.a);
+        let best_of_b = best(&pairs, b.id.len(), |pair| pair.b);
+        Self { kind, a: a.clone(), b: b.clone(), by_members, side, pairs, best_of_a, best_of_b, n }
     }
 
-    fn by_place(kind: LevelKind, a: Level, b: Level, near: Vec<(u32, u32)>, side: Option<f64>) -> Self {
+    /// `rows` are those of the objects with members.
+    fn by_members(
+        kind: LevelKind,
+        of: [&LevelObjects; 2],
+        shared: &SharedMembers,
+        rows: &[RowsOfObjects; 2],
+        side: Option<f64>,
+    ) -> Self {
+        let n = [0, 1].map(|i| {
+            let mut n = vec![0; of[i].id.len()];
+            for (members, row) in shared.n[i].iter().zip(&rows[i]) {
+                row.iter().for_each(|row| n[*row as usize] += members);
+            }
+            n
+        });
+        let in_rows = |pair: &PairCount| {
+            let (a, b) = (rows[0][pair.a as usize]?, rows[1][pair.b as usize]?);
+            Some(PairCount { a, b, n: pair.n })
+        };
+        let scored = |PairCount { a, b, n: n_shared }| {
+            let [of_a, of_b] = [n[0][a as usize], n[1][b as usize]].map(|n| n as f64);
+            ObjectPair { a, b, n_shared, score: (n_shared as f64).powi(2) / (of_a * of_b) }
+        };
+        let pairs = summed(shared.pairs.iter().filter_map(in_rows)).into_iter().map(scored).collect();
+        Self::new(kind, of, true, pairs, n, side)
+    }
+
+    /// Objects are pairs if they are closer than `least`, or than the half-mass radius of one of them.
+    fn by_place(kind: LevelKind, [a, b]: [&LevelObjects; 2], least: f64, side: Option<f64>) -> Self {
         let pair = |(i, j): (u32, u32)| {
             let (of_a, of_b) = (a.mass[i as usize], b.mass[j as usize]);
             let score = if of_a > 0.0 && of_b > 0.0 { of_a.min(of_b) / of_a.max(of_b) } else { 0.0 };
             ObjectPair { a: i, b: j, n_shared: 0, score }
         };
-        let pairs = near.into_iter().map(pair).collect();
-        let n = [a.n_members.clone(), b.n_members.clone()];
-        Self::new(kind, a, b, false, pairs, n, side)
+        let pairs = near(a, b, least, side).into_iter().map(pair).collect();
+        Self::new(kind, [a, b], false, pairs, [a.n_members.clone(), b.n_members.clone()], side)
+    }
+
+    /// The words for the objects: `clumps`, or `groups and clumps`.
+    pub fn title(&self) -> String {
+        let (a, b) = (self.a.word, self.b.word);
+        if a == b { a.into() } else { format!("{a} and {b}") }
     }
 
     /// The best pair of an object of the first catalogue.

@@ -1,6 +1,6 @@
 //! Pairs of objects that are at the same place, for catalogues without members.
 
-use super::side::Level;
+use super::scaled::LevelObjects;
 use std::collections::HashMap;
 
 /// Cells of the grid per side: no more than this.
@@ -30,7 +30,9 @@ impl<'a> Grid<'a> {
         let occupied = [(i64::MAX, i64::MIN); 3];
         let mut grid =
             Self { positions, side, cell, per_side: per_side as i64, rows: HashMap::new(), occupied };
-        for (row, position) in positions.iter().enumerate() {
+        // Others are near nothing, and their cells would be far away.
+        let finite = |(_, position): &(usize, &[f64; 3])| position.iter().all(|x| x.is_finite());
+        for (row, position) in positions.iter().enumerate().filter(finite) {
             let key = grid.inside(grid.key(&position.map(|x| grid.wrapped(x))));
             for (ends, i) in grid.occupied.iter_mut().zip(key) {
                 *ends = (ends.0.min(i), ends.1.max(i));
@@ -53,7 +55,8 @@ impl<'a> Grid<'a> {
         key.map(|i| if self.side.is_some() { i.rem_euclid(self.per_side) } else { i })
     }
 
-    /// The cells along an axis that a sphere may reach: no more than are occupied, or than a periodic box has.
+    /// The cells along an axis that a sphere may reach: no more than are occupied, or than a periodic box
+    /// has.
     fn reach(&self, at: [f64; 3], radius: f64, axis: usize) -> std::ops::RangeInclusive<i64> {
         let radius = self.side.map_or(radius, |side| radius.min(0.5 * side));
         let end = |sign: f64| self.key(&at.map(|x| x + sign * radius))[axis];
@@ -94,8 +97,8 @@ pub fn distance(a: [f64; 3], b: [f64; 3], side: Option<f64>) -> f64 {
 
 /// Pairs whose distance is below `least` or below the half-mass radius of one of them: rows of both, by
 /// ascending rows.
-pub fn near(a: &Level, b: &Level, least: f64, side: Option<f64>) -> Vec<(u32, u32)> {
-    let radius = |level: &Level, row: usize| {
+pub fn near(a: &LevelObjects, b: &LevelObjects, least: f64, side: Option<f64>) -> Vec<(u32, u32)> {
+    let radius = |level: &LevelObjects, row: usize| {
         let own = level.radius.as_ref().map_or(0.0, |radii| radii[row]);
         if own.is_finite() { own.max(least) } else { least }
     };
@@ -133,16 +136,18 @@ mod tests {
 
     #[test]
     fn the_grid_finds_what_a_loop_over_all_pairs_finds() {
-        let level = |position: Vec<[f64; 3]>, radius: Option<f64>| Level {
+        let level = |position: Vec<[f64; 3]>, radius: Option<f64>| LevelObjects {
             id: (0..position.len() as u64).collect(),
             radius: radius.map(|radius| (0..position.len()).map(|i| radius * (i % 7) as f64).collect()),
             position,
-            ..Level::default()
+            ..LevelObjects::default()
         };
         for side in [None, Some(3.0)] {
             for radii in [(Some(0.05), None), (Some(0.02), Some(0.1)), (None, Some(0.4))] {
                 let (a, b) = (level(places(90, 1), radii.0), level(places(140, 2), radii.1));
-                let own = |level: &Level, row: usize| level.radius.as_ref().map_or(0.0, |r| r[row]).max(0.06);
+                let own = |level: &LevelObjects, row: usize| {
+                    level.radius.as_ref().map_or(0.0, |r| r[row]).max(0.06)
+                };
                 let mut expected = Vec::new();
                 for i in 0..90 {
                     for j in 0..140 {

@@ -1,10 +1,10 @@
 //! Completeness and purity by size, ratios, offsets, splits and disagreements.
 
-use super::Comparison;
+use super::CatalogueComparison;
 use super::params::CompareParams;
 use super::partners::{LevelComparison, ObjectPair};
 use super::places::distance;
-use super::side::LevelKind;
+use super::scaled::LevelKind;
 
 /// Sizes at which ranges begin, beside the least size.
 const EDGES: [u64; 4] = [50, 100, 300, 1000];
@@ -31,6 +31,16 @@ pub struct SizeCount {
     pub n_satellites_found: Option<u64>,
 }
 
+/// The sizes: `20-49`, or `1000+`.
+impl std::fmt::Display for SizeCount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.below {
+            Some(below) => write!(f, "{}-{}", self.from, below - 1),
+            None => write!(f, "{}+", self.from),
+        }
+    }
+}
+
 /// Ratios of a quantity of the first catalogue over the second one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -52,7 +62,7 @@ pub struct Ratios {
 /// Distances of centres, over a radius of the second catalogue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Offsets {
+pub struct CentreOffsets {
     /// The radius.
     pub radius: &'static str,
     /// The least size in the second catalogue.
@@ -73,6 +83,18 @@ pub struct Partition {
     pub whole: u32,
     /// The rows of the pieces, and the part of its members in each; the largest first.
     pub pieces: Vec<(u32, f64)>,
+}
+
+/// Two objects that are partners, or one without a partner, and how much they differ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Disagreement {
+    /// The row of the object of the first catalogue.
+    pub a: Option<u32>,
+    /// That of the second one.
+    pub b: Option<u32>,
+    /// Number of members that are not in common; for pairs by place, the difference of masses.
+    pub apart: f64,
 }
 
 /// The value below which a part of the values lies, between neighbours in proportion. The values ascend.
@@ -150,7 +172,7 @@ impl LevelComparison {
     }
 
     /// Distances of centres over the radius of 200 times the critical density, or else of half the mass.
-    pub fn offsets(&self, params: &CompareParams) -> Vec<Offsets> {
+    pub fn offsets(&self, params: &CompareParams) -> Vec<CentreOffsets> {
         let lists =
             [("radius 200 crit", self.b.radius_200.as_ref()), ("half-mass radius", self.b.radius.as_ref())];
         let Some((radius, radii)) = lists.into_iter().find_map(|(name, list)| Some((name, list?))) else {
@@ -166,7 +188,7 @@ impl LevelComparison {
             }
             offsets.sort_unstable_by(f64::total_cmp);
             let n_far = offsets.iter().filter(|offset| **offset > FAR).count();
-            all.push(Offsets {
+            all.push(CentreOffsets {
                 radius,
                 from,
                 n: offsets.len() as u64,
@@ -222,35 +244,37 @@ impl LevelComparison {
 
     /// Partners, and objects without one, by how much they differ: by members that are not in common, or by
     /// mass for pairs by place. At most `n`, the largest difference first.
-    pub fn disagreements(&self, n: usize, params: &CompareParams) -> Vec<(Option<u32>, Option<u32>, f64)> {
-        let mut all: Vec<(Option<u32>, Option<u32>, f64)> = Vec::new();
+    pub fn disagreements(&self, n: usize, params: &CompareParams) -> Vec<Disagreement> {
+        let mut all: Vec<Disagreement> = Vec::new();
         for pair in self.mutual(params) {
             let (a, b) = (pair.a as usize, pair.b as usize);
             let apart = match self.by_members {
                 true => (self.n[0][a] + self.n[1][b] - 2 * pair.n_shared) as f64,
                 false => (self.a.mass[a] - self.b.mass[b]).abs(),
             };
-            all.push((Some(pair.a), Some(pair.b), apart));
+            all.push(Disagreement { a: Some(pair.a), b: Some(pair.b), apart });
         }
         let is_alone = |pair: Option<&ObjectPair>| {
             pair.is_none_or(|pair| !self.is_mutual(pair) || !self.is_find(pair, params))
         };
+        let whole = |i: usize, row: usize| match self.by_members {
+            true => self.n[i][row] as f64,
+            false => [&self.a, &self.b][i].mass[row],
+        };
         for row in self.a.at_least(params.least_members).filter(|row| is_alone(self.partner_of_a(*row))) {
-            let apart = if self.by_members { self.n[0][row] as f64 } else { self.a.mass[row] };
-            all.push((Some(row as u32), None, apart));
+            all.push(Disagreement { a: Some(row as u32), b: None, apart: whole(0, row) });
         }
         for row in self.b.at_least(params.least_members).filter(|row| is_alone(self.partner_of_b(*row))) {
-            let apart = if self.by_members { self.n[1][row] as f64 } else { self.b.mass[row] };
-            all.push((None, Some(row as u32), apart));
+            all.push(Disagreement { a: None, b: Some(row as u32), apart: whole(1, row) });
         }
-        all.retain(|(.., apart)| *apart > 0.0);
-        all.sort_by(|x, y| y.2.total_cmp(&x.2).then((x.0, x.1).cmp(&(y.0, y.1))));
+        all.retain(|of| of.apart > 0.0);
+        all.sort_by(|x, y| y.apart.total_cmp(&x.apart).then((x.a, x.b).cmp(&(y.a, y.b))));
         all.truncate(n);
         all
     }
 }
 
-impl Comparison {
+impl CatalogueComparison {
     /// Hosts that are partners of each other, of which both state a central object: their number, and the
     /// rows of those whose central objects are not partners. `None` without both levels.
     pub fn centrals(&self) -> Option<(u64, Vec<(u32, u32)>)> {

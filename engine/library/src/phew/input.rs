@@ -67,11 +67,7 @@ impl<'a> Input<'a> {
         let PhewRequest { field, params } = request;
         params.check_search()?;
         let given = params.thresholds();
-        let has_gas = params.bound.needs_members() && GasCells::of_input(snapshot, &params.bound)?.is_some();
-        let needs_particles = params.places_particles() || params.bound.unbind && !has_gas;
-        if needs_particles && !snapshot.has_particles() {
-            return Err(RunError::NoParticles);
-        }
+        check_particles(snapshot, params)?;
         let source = choose_source(snapshot, field, params.rules)?;
         let deposited = matches!(source, DensitySource::Particles(_)) && params.rules == Rules::Paper;
         if given.significance.is_some() && !deposited {
@@ -83,16 +79,8 @@ impl<'a> Input<'a> {
         };
         let units = ThresholdUnits { density: 1.0, of, mass: mass_unit(snapshot, params.rules, comm)? };
         let thresholds = SearchThresholds::new(given.in_code_units(units));
-        let mut columns = ExtraColumns::new(snapshot, source);
         let noise = params.image.known.as_ref().and_then(|noise| noise.local.as_deref());
-        if thresholds.are_below_zero() || noise.is_some() {
-            let refused = || RunError::NegativeThreshold(thresholds.given().density);
-            columns.keep_masses(source).ok_or_else(refused)?;
-            // Values are either lifted or over their noise.
-            if thresholds.are_below_zero() && noise.is_some() {
-                return Err(refused());
-            }
-        }
+        let columns = ExtraColumns::of_search(snapshot, source, &thresholds, noise.is_some())?;
         let extra_fields = &columns.names();
         let (threshold, weights) = (thresholds.searched().density, params.weights);
         let selected = selected(snapshot, params)?;
@@ -414,10 +402,23 @@ impl ExtraColumns {
         }
     }
 
-    /// Requests the values of the input where others are searched. `None` if they are not a field of cells.
-    fn keep_masses(&mut self, source: DensitySource) -> Option<()> {
-        self.mass_density = self.mass_density.or(Some(GIVEN));
-        matches!(source, DensitySource::Cells(_)).then_some(())
+    /// The same for a search of lifted values, or of values over their noise: only of a field of cells, and
+    /// not both. Masses are then those of the values of the input.
+    fn of_search(
+        snapshot: &dyn Snapshot,
+        source: DensitySource,
+        thresholds: &SearchThresholds,
+        over_noise: bool,
+    ) -> Result<Self, RunError> {
+        let mut columns = Self::new(snapshot, source);
+        let (lifted, of_cells) = (thresholds.are_below_zero(), matches!(source, DensitySource::Cells(_)));
+        if lifted && over_noise || (lifted || over_noise) && !of_cells {
+            return Err(RunError::NegativeThreshold(thresholds.given().density));
+        }
+        if lifted || over_noise {
+            columns.mass_density = columns.mass_density.or(Some(GIVEN));
+        }
+        Ok(columns)
     }
 
     fn names(&self) -> Vec<&'static str> {
@@ -433,6 +434,13 @@ impl ExtraColumns {
         let mass_density = self.mass_density.map(|_| next());
         TestFields { velocity, mass_density, ..TestFields::default() }
     }
+}
+
+/// Checks that there are particles, if they are needed: to be placed, or to be unbound where no gas is.
+fn check_particles(snapshot: &dyn Snapshot, params: &PhewParams) -> Result<(), RunError> {
+    let has_gas = params.bound.needs_members() && GasCells::of_input(snapshot, &params.bound)?.is_some();
+    let are_needed = params.places_particles() || params.bound.unbind && !has_gas;
+    if are_needed && !snapshot.has_particles() { Err(RunError::NoParticles) } else { Ok(()) }
 }
 
 /// Collective: the code mass per unit of the mass threshold. RAMSES counts masses of the lightest particle.

@@ -51,17 +51,17 @@ params! {
         /// For particles the unit is the mean density of matter, Omega_m rho_crit, if the input states its
         /// cosmology and units, else the mean density of the particles. Fields of cells are in code units; in
         /// a cosmological RAMSES run that is the mean density of matter too. The default holds for particles,
-        /// and for the matter of such runs without RAMSES's rules. For FITS images with values below 0 it is 5
-        /// standard deviations of their noise, with a `relevance_difference` of 2. Otherwise a value is required,
-        /// and `inselberg info --thresholds` suggests values. 0 or more, or any number with
+        /// and for the matter of such runs without RAMSES's rules. For FITS images with values below 0 it is
+        /// 5 standard deviations of their noise, with a `relevance_difference` of 2. Otherwise a value is
+        /// required, and `inselberg info --thresholds` suggests values. 0 or more, or any number with
         /// `relevance_difference` in a field of cells; RAMSES's density_threshold.
         pub density: Option<f64> = None, "density_threshold" = real(
             defaults::DENSITY.text,
             |_| true,
             DENSITY,
         ).measured(Measure::DENSITY);
-        /// Peaks that stand out less are noise. `None`: a ratio of 3; on a mesh that particles make, of 1.5; in
-        /// images with noise, a difference of 2 standard deviations.
+        /// Peaks that stand out less are noise. `None`: a ratio of 3; on a mesh that particles make, of 1.5;
+        /// in images with noise, a difference of 2 standard deviations.
         pub persistence: Option<Persistence> = None;
         /// Least significance of a peak in a density of particles; 3 by default.
         ///
@@ -119,9 +119,10 @@ params! {
             choice("test-cells", Weights::WORDS, "test-cells, leaves or work").topic(Topic::Launch);
         /// List for which other thresholds clumps and haloes are the same.
         ///
-        /// Adds the saddle at which a peak dies, the ranges of the relevance and the saddle threshold with the same cells, and
-        /// the range of masses within a factor 1.5 of both: 48 bytes per clump, 64 per halo. Not with
-        /// RAMSES's rules. The significance of particles has no ranges of the relevance threshold.
+        /// Adds the saddle at which a peak dies, and the ranges of the relevance and the saddle threshold
+        /// with the same cells. Adds the range of masses within a factor 1.5 of both, too: 48 bytes per
+        /// clump, 64 per halo. Not with RAMSES's rules. The significance of particles has no ranges of the
+        /// relevance threshold.
         pub stability: bool = true, "stability" = flag("true").topic(Topic::Properties);
         /// Also list every leaf cell with its clump and halo.
         pub with_cells: bool = false, "with_cells" = flag("false").topic(Topic::Results);
@@ -164,8 +165,8 @@ params! {
         ///
         /// A peak is noise if its density minus its highest saddle is smaller. For fields such as
         /// overdensities: leaf cells may then be negative, and so may the density threshold. Not with
-        /// RAMSES's rules. The unit is that of the density threshold. The default for FITS images with noise is 2
-        /// standard deviations.
+        /// RAMSES's rules. The unit is that of the density threshold. The default for FITS images with noise
+        /// is 2 standard deviations.
         "relevance_difference" = of_whole(
             ParamKind::Real,
             "",

@@ -25,9 +25,9 @@ params! {
     pub struct NewThresholds of "recut" measured in quantities {
         /// Higher density threshold, for a catalogue with cells (code units).
         ///
-        /// By default it is that of the catalogue. The cells of `with_cells` are segmented again, so this takes as long as a search. The catalogue has all tables of a new
-        /// run but bulk velocities, bound particles and particles. Not for images, regions and densities made
-        /// of particles.
+        /// By default it is that of the catalogue. The cells of `with_cells` are segmented again, so this
+        /// takes as long as a search. The catalogue has all tables of a new run but bulk velocities, bound
+        /// particles and particles. Not for images, regions and densities made of particles.
         pub density: Option<f64> = None, "density_threshold" = real(
             "",
             |_: &Option<f64>| true,
@@ -176,7 +176,8 @@ fn in_code_units(header: &RecutHeader, thresholds: &NewThresholds) -> Result<Thr
 }
 
 /// Collective: clumps and haloes of the peaks of an earlier run under other thresholds, and their catalogue.
-/// Its attributes are `stored` with new thresholds and totals. Stability is found again if there was any. `cells` are those of an image on a rank alone.
+/// Its attributes are `stored` with new thresholds and totals. Stability is found again if there was any.
+/// `cells` are those of an image on a rank alone.
 ///
 /// # Errors
 /// When another rank fails.

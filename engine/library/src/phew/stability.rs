@@ -23,6 +23,7 @@
 //! tree, so they are the same on any number of ranks and threads, and for a new cut of a stored tree.
 
 use crate::bound::CentralChoice;
+use crate::exchange::grouped;
 use crate::phew::Rules;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::params::Thresholds;
@@ -219,6 +220,32 @@ fn limits(
     thresholds: &Thresholds,
     comm: &Comm,
 ) -> Result<FxHashMap<(u64, usize), Limits>, CommError> {
+    let all = limits_by_own_peaks(peaks, found, thresholds, comm)?;
+    let mut sent: Vec<(Rank, Limits)> =
+        all.0.into_values().map(|limits| (keeper(limits.id, comm), limits)).collect();
+    sent.sort_unstable_by_key(|(to, limits)| (*to, limits.kind, limits.id));
+    let received = comm.exchange(grouped(&sent, |item| *item))?;
+    let mut kept: FxHashMap<(u64, usize), Limits> = FxHashMap::default();
+    for of in received.into_iter().flat_map(|(_, of)| of) {
+        kept.entry((of.id, of.kind as usize)).and_modify(|limits| limits.merge(&of)).or_insert(of);
+    }
+    let mut answers = FxHashMap::default();
+    for (kind, rows) in [&found.clumps, &found.haloes].into_iter().enumerate() {
+        let asked = rows.iter().map(|row| row.id).collect();
+        let value = |id: u64| kept.get(&(id, kind)).copied().unwrap_or_else(|| Limits::new(id, kind));
+        let received = looked_up(asked, |id| keeper(id, comm), value, comm)?;
+        answers.extend(received.into_iter().map(|(id, limits)| ((id, kind), limits)));
+    }
+    Ok(answers)
+}
+
+/// Collective: what the deaths of own peaks say of clumps and haloes, which may have rows on any rank.
+fn limits_by_own_peaks(
+    peaks: &Peaks,
+    found: &Structures,
+    thresholds: &Thresholds,
+    comm: &Comm,
+) -> Result<AllLimits, CommError> {
     let mut all = AllLimits(FxHashMap::default());
     let mut is_head = vec![false; peaks.len()];
     found.clump_peaks.iter().for_each(|peak| is_head[peak.at()] = true);
@@ -236,38 +263,22 @@ fn limits(
         let saddle = peaks.tree.death[i].saddle;
         (thresholds.persistence.value(peaks.tree.rho[i], saddle), saddle)
     };
+    let merges = |saddle: f64| thresholds.saddle.is_some_and(|threshold| saddle > threshold);
     for i in (0..peaks.len()).filter(dies).filter(|i| !is_head[*i]) {
         let (persistence, saddle) = facts(i);
-        all.noise(ids(i), persistence, thresholds.saddle.is_some_and(|threshold| saddle > threshold));
+        all.noise(ids(i), persistence, merges(saddle));
     }
     for i in kept {
         let (persistence, saddle) = facts(i);
         all.contact(ends(i).map(|end| ids_of[&end.word()]), persistence, saddle);
         // A peak that dies is the highest one of its clump; of its halo, unless it merges.
-        let merges = thresholds.saddle.is_some_and(|threshold| saddle > threshold);
         let [clump, halo] = ids(i);
         all.add(clump, 0, |limits| limits.death = [saddle, persistence]);
-        if !merges {
+        if !merges(saddle) {
             all.add(halo, 1, |limits| limits.death = [saddle, persistence]);
         }
     }
-    let mut sent: Vec<(Rank, Limits)> =
-        all.0.into_values().map(|limits| (keeper(limits.id, comm), limits)).collect();
-    sent.sort_unstable_by_key(|(to, limits)| (*to, limits.kind, limits.id));
-    let mut kept_here: FxHashMap<(u64, usize), Limits> = FxHashMap::default();
-    for of in comm.exchange(crate::exchange::grouped(&sent, |item| *item))?.into_iter().flat_map(|(_, of)| of)
-    {
-        let key = (of.id, of.kind as usize);
-        kept_here.entry(key).and_modify(|limits| limits.merge(&of)).or_insert(of);
-    }
-    let mut answers = FxHashMap::default();
-    for (kind, rows) in [&found.clumps, &found.haloes].into_iter().enumerate() {
-        let asked = rows.iter().map(|row| row.id).collect();
-        let value = |id: u64| kept_here.get(&(id, kind)).copied().unwrap_or_else(|| Limits::new(id, kind));
-        let received = looked_up(asked, |id| keeper(id, comm), value, comm)?;
-        answers.extend(received.into_iter().map(|(id, limits)| ((id, kind), limits)));
-    }
-    Ok(answers)
+    Ok(all)
 }
 
 /// The rank that keeps what is known of an identifier or a place.
@@ -301,7 +312,7 @@ fn masses(
         };
         let mut sent: Vec<(Rank, MassOfPeak)> = others.iter().map(record).collect();
         sent.sort_unstable_by_key(|(to, of)| (*to, of.peak_rank));
-        let received = comm.exchange(crate::exchange::grouped(&sent, |item| *item))?;
+        let received = comm.exchange(grouped(&sent, |item| *item))?;
         let kept: FxHashMap<u64, f64> =
             received.into_iter().flat_map(|(_, of)| of).map(|of| (of.peak_rank, of.mass)).collect();
         let asked = rows.iter().map(|row| row.peak_rank).collect();
@@ -321,7 +332,7 @@ fn looked_up<T: Pod>(
 ) -> Result<FxHashMap<u64, T>, CommError> {
     keys.sort_unstable_by_key(|key| (keeper(*key), *key));
     keys.dedup();
-    let questions = crate::exchange::grouped(&keys, |key| (keeper(*key), *key));
+    let questions = grouped(&keys, |key| (keeper(*key), *key));
     let asked = comm.exchange(questions)?.into_iter();
     let answers = asked.map(|(from, keys)| (from, keys.into_iter().map(&value).collect())).collect();
     // Answers come by ascending rank, as the keys are sorted.

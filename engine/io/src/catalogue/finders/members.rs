@@ -1,12 +1,13 @@
 //! The members of objects in a snapshot whose particles of each type are sorted by object.
 //!
 //! ```text
-//!     PartType1   [ object 0 | object 1 | rest of the group | object 2 | ... ]     the table `members`:
-//!     PartType4   [ object 0 | object 2 | ... ]                                     0: 1 4 | 1: 1 | 2: 1 4 | ...
+//!     PartType1   [ object 0 | object 1 | rest of the group | object 2 | ... ]
+//!     PartType4   [ object 0 | object 2 | ... ]
+//!     members, by object and type     0: 1 4 | 1: 1 | 2: 1 4 | ...
 //! ```
 
-use super::{MemberColumns, MemberRows};
-use crate::particles::{Columns, ParticleInput, Positions};
+use super::{FinderMembers, MemberRows};
+use crate::particles::{Columns, ParticleInput};
 use crate::{ReadError, ReadResult};
 use std::fmt;
 use std::ops::Range;
@@ -126,16 +127,7 @@ impl SnapshotMembers {
         let end = own().map(|run| run.rows.end).max();
         let (Some(first), Some(end)) = (first, end) else { return Ok((0, Vec::new())) };
         let species = self.species[kind].expect("it was checked");
-        let mut columns = Columns {
-            position: Positions::with_capacity(false, 0),
-            mass: None,
-            id: Some(Vec::new()),
-            kind: None,
-            velocity: None,
-            density: None,
-        };
-        self.input.read(species, first..end, &mut columns)?;
-        Ok((first, columns.id.expect("it was requested")))
+        Ok((first, Columns::ids_of(&*self.input, species, first..end)?))
     }
 }
 
@@ -144,10 +136,10 @@ impl MemberRows for SnapshotMembers {
         self.starts[self.spans.len()]
     }
 
-    fn read(&self, rows: Range<u64>) -> ReadResult<MemberColumns> {
+    fn read(&self, rows: Range<u64>) -> ReadResult<FinderMembers> {
         let runs = self.runs(rows);
         let hulls = (0..N_TYPES).map(|kind| self.hull(&runs, kind)).collect::<ReadResult<Vec<_>>>()?;
-        let mut columns = MemberColumns::default();
+        let mut columns = FinderMembers::default();
         for run in &runs {
             let (first, ids) = &hulls[run.kind];
             let own = (run.rows.start - first) as usize..(run.rows.end - first) as usize;

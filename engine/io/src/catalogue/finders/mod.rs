@@ -69,12 +69,12 @@ pub trait MemberRows: Debug + Send + Sync {
     ///
     /// # Errors
     /// They cannot be read.
-    fn read(&self, rows: Range<u64>) -> ReadResult<MemberColumns>;
+    fn read(&self, rows: Range<u64>) -> ReadResult<FinderMembers>;
 }
 
 /// Rows of members as columns.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct MemberColumns {
+pub struct FinderMembers {
     /// Identities.
     pub id: Vec<u64>,
     /// Types: 0 gas, 1 dark matter, 4 stars, 5 other.
@@ -149,7 +149,7 @@ impl FinderCatalogue {
 }
 
 /// Members as a table.
-fn table_of(rows: MemberColumns) -> Table {
+fn table_of(rows: FinderMembers) -> Table {
     let columns = vec![
         column("id", Dimension::NONE, "identity of the particle", Values::U64(rows.id)),
         column(

@@ -15,9 +15,9 @@ const PER_RADIUS: f64 = 1e-3;
 
 /// Columns of reals: their names in both kinds of files in lower case, our name, the factor to code units,
 /// dimension and description. Where a file has several names, the first one counts.
-type Row = (&'static [&'static str], &'static str, f64, Dimension, &'static str);
+type ListColumn = (&'static [&'static str], &'static str, f64, Dimension, &'static str);
 
-const REALS: [Row; 11] = [
+const REALS: [ListColumn; 11] = [
     (&["mbound_vir", "mvir"], "bound_mass", 1.0, Dimension::MASS, "bound mass within the virial radius"),
     (&["rvir"], "radius_virial", PER_RADIUS, Dimension::LENGTH, "virial radius"),
     (&["vmax"], "maximum_circular_velocity", 1.0, Dimension::VELOCITY, "greatest circular velocity"),

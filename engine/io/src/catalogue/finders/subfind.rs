@@ -1,10 +1,10 @@
 //! Groups and subhaloes of Gadget-4: `fof_subhalo_tab_NNN.hdf5`, or its parts, and the snapshot beside it.
 //!
-//! Gadget-4 sorts the particles of each type in the snapshot by group and subhalo, the most bound of a subhalo
-//! first. Positions and the radii of groups are comoving and over h, as in the snapshot. Half-mass radii, radii
-//! of the maximum circular velocity and spins of subhaloes are proper: on a run of Gadget-4 at a = 0.4955,
-//! those of its particles are 1 / a of them. Velocities of subhaloes are peculiar, and those of groups are
-//! multiplied by the expansion factor.
+//! Gadget-4 sorts the particles of each type in the snapshot by group and subhalo, the most bound of a
+//! subhalo first. Positions and the radii of groups are comoving and over h, as in the snapshot. Half-mass
+//! radii, radii of the maximum circular velocity and spins of subhaloes are proper: on a run of Gadget-4 at
+//! a = 0.4955, those of its particles are 1 / a of them. Velocities of subhaloes are peculiar, and those of
+//! groups are multiplied by the expansion factor.
 
 use super::members::{N_TYPES, SnapshotMembers, TypeSpans};
 use super::{FINDER, FinderCatalogue, MemberRows, column};
@@ -15,12 +15,12 @@ use crate::{ReadError, ReadResult};
 use std::path::{Path, PathBuf};
 
 /// A dataset, and the name, dimension and description of its column.
-type Row = (&'static str, &'static str, Dimension, &'static str);
+type TabColumn = (&'static str, &'static str, Dimension, &'static str);
 
 const TENSOR: Dimension = Dimension::new(2, 0, -1);
 
 /// Reals of subhaloes.
-const SUBHALO_REALS: [Row; 5] = [
+const SUBHALO_REALS: [TabColumn; 5] = [
     ("SubhaloMass", "bound_mass", Dimension::MASS, "mass of its particles"),
     (
         "SubhaloVmax",
@@ -39,7 +39,7 @@ const SUBHALO_REALS: [Row; 5] = [
 ];
 
 /// Vectors of subhaloes.
-const SUBHALO_VECTORS: [Row; 4] = [
+const SUBHALO_VECTORS: [TabColumn; 4] = [
     (
         "SubhaloPos",
         "most_bound_position",
@@ -52,7 +52,7 @@ const SUBHALO_VECTORS: [Row; 4] = [
 ];
 
 /// Reals of groups.
-const GROUP_REALS: [Row; 9] = [
+const GROUP_REALS: [TabColumn; 9] = [
     ("GroupMass", "Masses", Dimension::MASS, "mass of its particles"),
     ("Group_M_Crit200", "mass_200_crit", Dimension::MASS, "mass within 200 times the critical density"),
     ("Group_R_Crit200", "radius_200_crit", Dimension::LENGTH, "radius of 200 times the critical density"),
@@ -81,10 +81,10 @@ pub fn open(path: &Path) -> ReadResult<FinderCatalogue> {
     let files = all_files(&[path.to_path_buf()], n_files as u64)?;
     let mut parts = Vec::new();
     for file in &files {
-        parts.push(Part::open(file)?);
+        parts.push(TabFile::open(file)?);
     }
-    let [n_groups, n_subhaloes] = [|part: &Part| part.n_groups, |part: &Part| part.n_subhaloes]
-        .map(|n: fn(&Part) -> u64| parts.iter().map(n).sum::<u64>());
+    let [n_groups, n_subhaloes] = [|part: &TabFile| part.n_groups, |part: &TabFile| part.n_subhaloes]
+        .map(|n: fn(&TabFile) -> u64| parts.iter().map(n).sum::<u64>());
     for (name, found) in [("Ngroups_Total", n_groups), ("Nsubhalos_Total", n_subhaloes)] {
         let stated = first.number("Header", name)?;
         if stated != Some(found as f64) {
@@ -93,7 +93,7 @@ pub fn open(path: &Path) -> ReadResult<FinderCatalogue> {
         }
     }
     let a = gadget_catalogue(&first)?.cosmology.map_or(1.0, |cosmology| cosmology.aexp);
-    let (groups, subhaloes) = (Groups::read(&parts)?, Subhaloes::read(&parts, a)?);
+    let (groups, subhaloes) = (TabGroups::read(&parts)?, TabSubhaloes::read(&parts, a)?);
     groups.check(&first, &subhaloes)?;
     let snapshot = snapshot_of(path, &first);
     let members = match snapshot {
@@ -110,13 +110,13 @@ pub fn open(path: &Path) -> ReadResult<FinderCatalogue> {
 }
 
 /// One file of a catalogue.
-struct Part {
+struct TabFile {
     path: PathBuf,
     n_groups: u64,
     n_subhaloes: u64,
 }
 
-impl Part {
+impl TabFile {
     fn open(path: &Path) -> ReadResult<Self> {
         let source = Hdf5File::open(path)?;
         let count = |name: &str| {
@@ -131,9 +131,9 @@ impl Part {
 /// A group of datasets in all files.
 #[derive(Clone, Copy)]
 struct Datasets<'a> {
-    parts: &'a [Part],
+    parts: &'a [TabFile],
     group: &'static str,
-    n: fn(&Part) -> u64,
+    n: fn(&TabFile) -> u64,
     /// From proper lengths to those of the snapshot.
     proper: f64,
 }
@@ -214,15 +214,16 @@ impl Datasets<'_> {
     }
 
     /// The columns of these rows that exist.
-    fn columns(&self, reals: &[Row], vectors: &[Row]) -> ReadResult<Vec<TableColumn>> {
+    fn columns(&self, reals: &[TabColumn], vectors: &[TabColumn]) -> ReadResult<Vec<TableColumn>> {
+        let factor_of = |dataset: &str| if PROPER.contains(&dataset) { self.proper } else { 1.0 };
         let mut columns = Vec::new();
         for (dataset, name, dimension, about) in reals {
-            let factor = if PROPER.contains(dataset) { self.proper } else { 1.0 };
+            let factor = factor_of(dataset);
             let read = self.reals(dataset)?.map(|read| read.iter().map(|x| x * factor).collect());
             columns.extend(read.map(|values| column(name, *dimension, about, Values::F64(values))));
         }
         for (dataset, name, dimension, about) in vectors {
-            let factor = if PROPER.contains(dataset) { self.proper } else { 1.0 };
+            let factor = factor_of(dataset);
             let read = self.vectors(dataset)?;
             let read = read.map(|read| read.iter().map(|v| v.map(|x| x * factor)).collect());
             columns.extend(read.map(|values| column(name, *dimension, about, Values::F64x3(values))));
@@ -232,7 +233,7 @@ impl Datasets<'_> {
 }
 
 /// The subhaloes of a catalogue.
-struct Subhaloes {
+struct TabSubhaloes {
     group: Vec<i64>,
     rank: Vec<i64>,
     parent_rank: Vec<i64>,
@@ -242,8 +243,8 @@ struct Subhaloes {
     columns: Vec<TableColumn>,
 }
 
-impl Subhaloes {
-    fn read(parts: &[Part], a: f64) -> ReadResult<Self> {
+impl TabSubhaloes {
+    fn read(parts: &[TabFile], a: f64) -> ReadResult<Self> {
         let from = Datasets { parts, group: "Subhalo", n: |part| part.n_subhaloes, proper: 1.0 / a };
         let (first, n) = (from.by_type("SubhaloOffsetType")?, from.by_type("SubhaloLenType")?);
         Ok(Self {
@@ -303,7 +304,7 @@ impl Subhaloes {
         Ok(())
     }
 
-    fn table(&self, groups: &Groups, members: Option<&SnapshotMembers>) -> Table {
+    fn table(&self, groups: &TabGroups, members: Option<&SnapshotMembers>) -> Table {
         let whole = |name: &str, about: &str, values: Vec<u64>| {
             column(name, Dimension::NONE, about, Values::U64(values))
         };
@@ -348,15 +349,15 @@ impl Subhaloes {
 }
 
 /// The groups of a catalogue.
-struct Groups {
+struct TabGroups {
     n: Vec<i64>,
     first_subhalo: Vec<i64>,
     velocity: Option<Vec<[f64; 3]>>,
     columns: Vec<TableColumn>,
 }
 
-impl Groups {
-    fn read(parts: &[Part]) -> ReadResult<Self> {
+impl TabGroups {
+    fn read(parts: &[TabFile]) -> ReadResult<Self> {
         let from = Datasets { parts, group: "Group", n: |part| part.n_groups, proper: 1.0 };
         let about = "particle with the lowest potential of its main subhalo";
         let position = ("GroupPos", "most_bound_position", Dimension::LENGTH, about);
@@ -368,8 +369,9 @@ impl Groups {
         })
     }
 
-    /// Whether each subhalo is in a group, and its parent among the subhaloes of that group.
-    fn check(&self, source: &Hdf5File, subhaloes: &Subhaloes) -> ReadResult<()> {
+    /// Checks that each subhalo has a number of particles and is in a group, with its parent among the
+    /// subhaloes of that group.
+    fn check(&self, source: &Hdf5File, subhaloes: &TabSubhaloes) -> ReadResult<()> {
         let n = subhaloes.n.len() as i64;
         for (row, group) in subhaloes.group.iter().enumerate() {
             let first = usize::try_from(*group).ok().and_then(|group| self.first_subhalo.get(group));
@@ -379,18 +381,23 @@ impl Groups {
                 let expected = format!("one of the {} groups, with this subhalo", self.n.len());
                 return Err(source.bad(&format!("Subhalo, row {row}"), problem, expected));
             }
+            if subhaloes.n[row] < 0 {
+                let place = format!("Subhalo/SubhaloLen, row {row}");
+                return Err(source.bad(&place, subhaloes.n[row].to_string(), "0 particles or more"));
+            }
         }
         Ok(())
     }
 
     /// `a` is the expansion factor.
-    fn table(&self, subhaloes: &Subhaloes, a: f64) -> Table {
+    fn table(&self, subhaloes: &TabSubhaloes, a: f64) -> Table {
         let n = self.n.len();
         let [mut n_bound, mut n_subhaloes] = [vec![0_u64; n], vec![0_u64; n]];
         let mut mass = vec![0.0; n];
         let masses = subhaloes.columns.iter().find(|column| column.name == "bound_mass");
         for (row, group) in subhaloes.group.iter().enumerate() {
-            n_bound[*group as usize] += subhaloes.n[row].cast_unsigned();
+            let n_bound = &mut n_bound[*group as usize];
+            *n_bound = n_bound.saturating_add(subhaloes.n[row].cast_unsigned());
             n_subhaloes[*group as usize] += 1;
             if let Some(Values::F64(masses)) = masses.map(|column| &column.values) {
                 mass[*group as usize] += masses[row];

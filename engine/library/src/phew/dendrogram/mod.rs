@@ -130,16 +130,8 @@ impl CellSlab {
         })?;
         let SkyArray { axes, header } = SkyArray::from_attributes(attributes);
         let shape: Vec<usize> = axes.iter().map(|axis| sides[*axis]).collect();
-        let plane = shape[1..].iter().try_fold(1_usize, |n, side| n.checked_mul(*side));
         let n_cells = comm.all_reduce_counts(&[columns.levels.len() as u64], Reduce::Sum)?[0];
-        let most_planes = shape[0].div_ceil(comm.n_ranks());
-        let is_small = |plane: &usize| {
-            let n = plane.checked_mul(shape[0]);
-            let of_rank = plane.checked_mul(most_planes);
-            n.is_some_and(|n| n as u64 >= n_cells) && of_rank.is_some_and(|n| n < MOST_CELLS)
-        };
-        // Pixels without a value are absent.
-        let plane = plane.filter(is_small).ok_or_else(|| {
+        let plane = plane_of(&shape, n_cells, comm.n_ranks()).ok_or_else(|| {
             let [nx, ny, nz] = sides;
             DendrogramError::Cells(format!(
                 "{n_cells} cells in a box of {nx} x {ny} x {nz}; expected as many or fewer, and less than 2^32 per rank"
@@ -231,6 +223,14 @@ impl CellSlab {
         let before = is_dense(0).then(|| place - self.plane);
         before.into_iter().chain(is_dense(1).then(|| place + self.plane))
     }
+}
+
+/// Cells of a plane of an array with `n_cells` cells with a value; `None` if it has no room for them, or the
+/// planes of a rank have too many.
+fn plane_of(shape: &[usize], n_cells: u64, n_ranks: usize) -> Option<usize> {
+    let plane = shape[1..].iter().try_fold(1_usize, |n, side| n.checked_mul(*side))?;
+    let (n, of_rank) = (plane.checked_mul(shape[0])?, plane.checked_mul(shape[0].div_ceil(n_ranks))?);
+    (n as u64 >= n_cells && of_rank < MOST_CELLS).then_some(plane)
 }
 
 /// The planes of a rank.

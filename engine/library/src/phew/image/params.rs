@@ -35,8 +35,8 @@ params! {
             real("4.35", |x: &f64| x.is_finite() && *x > 0.0, "a finite number above 0").topic(Topic::Properties);
         /// The beam of a FITS image or cube, instead of that of its header.
         ///
-        /// Full widths at half maximum of both axes in arcseconds, and the angle of the major axis from north to
-        /// east in degrees. A round beam has one width.
+        /// Full widths at half maximum of both axes in arcseconds, and the angle of the major axis from north
+        /// to east in degrees. A round beam has one width.
         pub beam: Option<Beam> = None, "beam" = of_whole(
             ParamKind::Text("MAJORxMINOR@ANGLE"),
             "",

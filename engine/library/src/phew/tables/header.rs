@@ -132,95 +132,134 @@ pub struct RecutHeader {
     pub central: CentralChoice,
 }
 
-/// Which clump of a halo is its central. Older catalogues do not say: it was the densest.
-fn central_of(catalogue: &Catalogue) -> Result<CentralChoice, RecutError> {
-    match catalogue.attribute(CENTRAL) {
-        None => Ok(CentralChoice::Densest),
-        Some(Attribute::Text(name)) => CentralChoice::from_text(name).ok_or(RecutError::NoAttribute(CENTRAL)),
-        Some(_) => Err(RecutError::NoAttribute(CENTRAL)),
-    }
-}
-
 impl RecutHeader {
     /// Reads them.
     ///
     /// # Errors
     /// When an attribute is missing or unsound.
     pub fn from_catalogue(catalogue: &Catalogue) -> Result<Self, RecutError> {
-        let real = |name: &'static str| match catalogue.attribute(name) {
-            Some(Attribute::Real(v)) if v.is_finite() => Ok(*v),
+        let stored = StoredAttributes(catalogue);
+        let rules = stored.rules()?;
+        let persistence = stored.persistence(rules)?;
+        Ok(Self {
+            space: stored.space()?,
+            density_threshold: stored.density_threshold(persistence)?,
+            // Only meshes from particles have a mean density; all others use code units.
+            unit: stored.positive("mean_density")?.unwrap_or(1.0),
+            persistence,
+            significance: stored.significance()?,
+            saddle_threshold: Some(stored.real(SADDLE_THRESHOLD)?).filter(|s| *s > 0.0),
+            mass_threshold: stored.real(MASS_THRESHOLD)?,
+            min_cells: stored.min_cells()?,
+            mass_unit: stored.positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),
+            rules,
+            central: stored.central()?,
+        })
+    }
+}
+
+/// The attributes of a stored catalogue, checked one by one.
+struct StoredAttributes<'a>(&'a Catalogue);
+
+impl StoredAttributes<'_> {
+    /// Whether the catalogue has it.
+    fn has(&self, name: &str) -> bool {
+        self.0.attribute(name).is_some()
+    }
+
+    fn real(&self, name: &'static str) -> Result<f64, RecutError> {
+        match self.0.attribute(name) {
+            Some(Attribute::Real(value)) if value.is_finite() => Ok(*value),
             _ => Err(RecutError::NoAttribute(name)),
-        };
-        // Attributes that only some catalogues have. They are above 0.
-        let positive = |name: &'static str| match catalogue.attribute(name) {
-            None => Ok(None),
-            Some(_) => match real(name)? {
-                value if value > 0.0 => Ok(Some(value)),
-                _ => Err(RecutError::NoAttribute(name)),
-            },
-        };
-        let three = |name: &'static str| match catalogue.attribute(name) {
-            Some(Attribute::Reals(v)) => {
-                <[f64; 3]>::try_from(v.as_slice()).map_err(|_| RecutError::NoAttribute(name))
+        }
+    }
+
+    fn three(&self, name: &'static str) -> Result<[f64; 3], RecutError> {
+        match self.0.attribute(name) {
+            Some(Attribute::Reals(list)) => {
+                <[f64; 3]>::try_from(list.as_slice()).map_err(|_| RecutError::NoAttribute(name))
             }
             _ => Err(RecutError::NoAttribute(name)),
-        };
-        let rules = match catalogue.attribute("compat") {
-            Some(Attribute::Text(t)) if t == "paper" => Rules::Paper,
-            Some(Attribute::Text(t)) if t == "ramses" => Rules::Ramses,
-            _ => return Err(RecutError::NoAttribute("compat")),
-        };
-        let persistence = |threshold| match catalogue.attribute(PERSISTENCE) {
+        }
+    }
+
+    /// One that only some catalogues have.
+    fn optional(&self, name: &'static str, fits: impl Fn(f64) -> bool) -> Result<Option<f64>, RecutError> {
+        match self.has(name).then(|| self.real(name)).transpose()? {
+            Some(value) if !fits(value) => Err(RecutError::NoAttribute(name)),
+            value => Ok(value),
+        }
+    }
+
+    fn positive(&self, name: &'static str) -> Result<Option<f64>, RecutError> {
+        self.optional(name, |value| value > 0.0)
+    }
+
+    fn rules(&self) -> Result<Rules, RecutError> {
+        match self.0.attribute("compat") {
+            Some(Attribute::Text(t)) if t == "paper" => Ok(Rules::Paper),
+            Some(Attribute::Text(t)) if t == "ramses" => Ok(Rules::Ramses),
+            _ => Err(RecutError::NoAttribute("compat")),
+        }
+    }
+
+    fn persistence(&self, rules: Rules) -> Result<Persistence, RecutError> {
+        let threshold = self.real(RELEVANCE_THRESHOLD)?;
+        match self.0.attribute(PERSISTENCE) {
             None => Ok(Persistence::Ratio(threshold)),
             Some(Attribute::Text(kind)) if kind == DIFFERENCE && rules == Rules::Paper => {
                 Ok(Persistence::Difference(threshold))
             }
             Some(_) => Err(RecutError::NoAttribute(PERSISTENCE)),
-        };
-        let threshold = |density: f64| match persistence(0.0)? {
-            Persistence::Ratio(_) if density < 0.0 => Err(RecutError::NoAttribute(DENSITY_THRESHOLD)),
-            _ if density < LEAST_THRESHOLD => Err(RecutError::NoAttribute(DENSITY_THRESHOLD)),
-            _ => Ok(density),
-        };
+        }
+    }
+
+    /// Only differences allow densities below 0.
+    fn density_threshold(&self, persistence: Persistence) -> Result<f64, RecutError> {
+        let least = if persistence.is_difference() { LEAST_THRESHOLD } else { 0.0 };
+        let density = self.real(DENSITY_THRESHOLD)?;
+        if density < least { Err(RecutError::NoAttribute(DENSITY_THRESHOLD)) } else { Ok(density) }
+    }
+
+    fn significance(&self) -> Result<Option<f64>, RecutError> {
+        self.optional(SIGNIFICANCE_THRESHOLD, |least| least >= 0.0)
+    }
+
+    fn space(&self) -> Result<SizedBox, RecutError> {
         let domain = Domain {
-            coarse: three("coarse_cells")?.map(|n| n as u32),
-            periodic: three("periodic")?.map(|p| p != 0.0),
+            coarse: self.three("coarse_cells")?.map(|n| n as u32),
+            periodic: self.three("periodic")?.map(|p| p != 0.0),
         };
         if !domain.holds_level(0) {
             return Err(RecutError::NoAttribute("coarse_cells"));
         }
-        let origin = catalogue.attribute("origin").map_or(Ok([0.0; 3]), |_| three("origin"))?;
-        let space = SizedBox { domain, side: real("boxlen")?, origin };
-        if space.side <= 0.0 {
+        let side = self.real("boxlen")?;
+        if side <= 0.0 {
             return Err(RecutError::NoAttribute("boxlen"));
         }
-        let min_cells = match catalogue.attribute(MIN_CELLS) {
-            None => 0,
-            Some(Attribute::Int(n)) => u64::try_from(*n).map_err(|_| RecutError::NoAttribute(MIN_CELLS))?,
-            Some(_) => return Err(RecutError::NoAttribute(MIN_CELLS)),
-        };
-        let significance =
-            catalogue.attribute(SIGNIFICANCE_THRESHOLD).map(|_| match real(SIGNIFICANCE_THRESHOLD)? {
-                least if least >= 0.0 => Ok(least),
-                _ => Err(RecutError::NoAttribute(SIGNIFICANCE_THRESHOLD)),
-            });
-        let significance = significance.transpose()?;
+        let origin = if self.has("origin") { self.three("origin")? } else { [0.0; 3] };
         if origin.iter().any(|x| !x.is_finite()) {
             return Err(RecutError::NoAttribute("origin"));
         }
-        Ok(Self {
-            space,
-            density_threshold: threshold(real(DENSITY_THRESHOLD)?)?,
-            // Only meshes from particles have a mean density; all others use code units.
-            unit: positive("mean_density")?.unwrap_or(1.0),
-            persistence: persistence(real(RELEVANCE_THRESHOLD)?)?,
-            significance,
-            saddle_threshold: Some(real(SADDLE_THRESHOLD)?).filter(|s| *s > 0.0),
-            mass_threshold: real(MASS_THRESHOLD)?,
-            min_cells,
-            mass_unit: positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),
-            rules,
-            central: central_of(catalogue)?,
-        })
+        Ok(SizedBox { domain, side, origin })
+    }
+
+    fn min_cells(&self) -> Result<u64, RecutError> {
+        match self.0.attribute(MIN_CELLS) {
+            None => Ok(0),
+            Some(Attribute::Int(n)) => u64::try_from(*n).map_err(|_| RecutError::NoAttribute(MIN_CELLS)),
+            Some(_) => Err(RecutError::NoAttribute(MIN_CELLS)),
+        }
+    }
+
+    /// Which clump of a halo is its central. Older catalogues do not say: it was the densest.
+    fn central(&self) -> Result<CentralChoice, RecutError> {
+        match self.0.attribute(CENTRAL) {
+            None => Ok(CentralChoice::Densest),
+            Some(Attribute::Text(name)) => {
+                CentralChoice::from_text(name).ok_or(RecutError::NoAttribute(CENTRAL))
+            }
+            Some(_) => Err(RecutError::NoAttribute(CENTRAL)),
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::members::{ENERGY, GROUP_NUMBER, POTENTIAL, RANK, SoapMembers};
 use crate::catalogue::hdf5::swift::{StoredForm, SwiftAttributes, SwiftUnits, group, put, put_text};
 use crate::catalogue::hdf5::{make_file, reason};
 use crate::catalogue::{Catalogue, Dimension, WriteError, WriteResult};
-use crate::particles::{Columns, N_KINDS, ParticleHeader, ParticleInput, Positions, Species};
+use crate::particles::{Columns, N_KINDS, ParticleHeader, ParticleInput, Species};
 use crate::staging::{Staged, stage_path};
 use ::hdf5::{Dataset, File, Group, H5Type, Result};
 use ndarray::{ArrayView1, s};
@@ -89,7 +89,8 @@ impl Membership<'_> {
     ) -> WriteResult<()> {
         let kind = species.kind.unwrap_or(OTHER);
         for rows in self.input.runs(number, 0..species.n) {
-            let ids = self.ids(number, rows.clone()).map_err(|error| WriteError::Input(Box::new(error)))?;
+            let ids = Columns::ids_of(self.input, number, rows.clone())
+                .map_err(|error| WriteError::Input(Box::new(error)))?;
             let mut block = MembershipBlock::unbound(ids.len());
             for (i, id) in ids.iter().enumerate() {
                 let Some(place) = members.place(kind, *id) else { continue };
@@ -105,19 +106,6 @@ impl Membership<'_> {
             })?;
         }
         Ok(())
-    }
-
-    fn ids(&self, species: usize, rows: Range<u64>) -> crate::ReadResult<Vec<u64>> {
-        let mut columns = Columns {
-            position: Positions::with_capacity(false, 0),
-            mass: None,
-            id: Some(Vec::new()),
-            kind: None,
-            velocity: None,
-            density: None,
-        };
-        self.input.read(species, rows, &mut columns)?;
-        Ok(columns.id.expect("identities were asked for"))
     }
 
     fn header(&self, file: &File) -> Result<()> {
