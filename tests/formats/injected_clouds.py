@@ -107,6 +107,7 @@ def islands(peak, shape, seed):
     image, found = f"{folder}/islands.fits", f"{folder}/islands.hdf5"
     fits.writeto(image, tiles + rng.normal(0, 1, tiles.shape), header(len(shape)), overwrite=True)
     limits = ["--density-threshold", "1e-9", "--relevance-difference", "1", "--noise", "1", "--quiet", "--force"]
+    limits += ["--distance", "400pc", "--beam", "5x2@20", "--bunit", "K", "--rest-frequency", "115.27GHz"]
     done = subprocess.run([program, "phew", image, "-o", found, *limits], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with h5py.File(found) as file:
@@ -115,9 +116,10 @@ def islands(peak, shape, seed):
     # A pixel below 0 is lost, or cuts a cloud into two.
     whole = rows["n_cells"] > np.isfinite(cloud).sum() - 2
     assert whole.sum() > 350, whole.sum()
-    columns = {"flux": "flux", "major_sigma": "major_sigma", "minor_sigma": "minor_sigma", "radius": "radius"}
-    columns |= {"v_rms": "v_rms"} if len(shape) == 3 else {}
-    ratios = {name: rows[name][whole].std() / rows[f"{of}_error"][whole].mean() for name, of in columns.items()}
+    columns = ["flux", "major_sigma", "minor_sigma", "radius", "radius_pc"]
+    if len(shape) == 3:
+        columns += ["v_rms", "v_rms_deconvolved", "luminosity", "mass_luminous", "mass_virial", "virial_parameter"]
+    ratios = {name: rows[name][whole].std() / rows[f"{name}_error"][whole].mean() for name in columns}
     for axis, name, unit in ((0, "x", 3.6), (1, "y", 3.6), (2, "v", 0.2))[: len(shape)]:
         place = rows["centre_of_mass"][:, axis] / side % shape[-1 - axis] * unit
         ratios[name] = place[whole].std() / rows[f"{name}_error"][whole].mean()

@@ -354,10 +354,21 @@ fn any_number_of_ranks_gives_the_same_columns_labels_and_dendrogram() {
 
 #[test]
 fn astropy_and_astrodendro_give_the_same_numbers() {
+    run_script("observers.py");
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn injected_clouds_are_found_and_their_errors_are_the_scatter_of_noise() {
+    run_script("injected_clouds.py");
+}
+
+/// Runs a script beside this file with the program and a folder.
+fn run_script(name: &str) {
     let Some(python) = python() else { return };
     let room = Room::new();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/observers.py");
+    let script = format!("{}/tests/formats/{name}", env!("CARGO_MANIFEST_DIR"));
     let program = env!("CARGO_BIN_EXE_inselberg");
-    let out = Command::new(&python).args([script, program, &room.path("")]).output().expect("Python");
+    let out = Command::new(&python).args([&script, program, &room.path("")]).output().expect("Python");
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
 }

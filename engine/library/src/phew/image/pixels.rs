@@ -62,6 +62,12 @@ impl PixelRow {
     fn sigma(&self) -> [f64; 2] {
         self.axes().0.map(f64::sqrt)
     }
+
+    /// The geometric mean of both standard deviations.
+    pub fn radius(&self) -> f64 {
+        let [major, minor] = self.sigma();
+        (major * minor).sqrt()
+    }
 }
 
 /// A structure without the beam: standard deviations in arcseconds; `None` if it is not larger.
@@ -88,7 +94,7 @@ fn half_turn(radians: f64) -> f64 {
 
 impl Observation {
     /// The angle of the major axis from north to east, in radians.
-    fn angle_from_north(&self, row: &PixelRow) -> f64 {
+    pub fn angle_from_north(&self, row: &PixelRow) -> f64 {
         let (sin, cos) = row.axes().1.sin_cos();
         let [east, north] = self.block.map(|[x, y]| x * cos + y * sin);
         east.atan2(north)
@@ -106,23 +112,39 @@ impl Observation {
     }
 
     /// The velocity dispersion without the width of a channel, in km/s.
-    fn resolved_width(&self, row: &PixelRow) -> f64 {
+    pub fn resolved_width(&self, row: &PixelRow) -> f64 {
         let (Some(axis), Some(channel)) = (self.channel_axis, self.channel) else { return f64::NAN };
         let own = row.shape.squares[axis] - 1.0 / (2.0 * PI);
         if own > 0.0 { channel * own.sqrt() } else { f64::NAN }
     }
 
     /// Radius in parsecs.
-    fn radius(&self, row: &PixelRow, distance: f64) -> f64 {
+    pub fn radius(&self, row: &PixelRow, distance: f64) -> f64 {
         let [major, minor] = self.resolved(row);
         RADIUS * (major * minor).sqrt() / ARCSECONDS * distance
     }
 
     /// K km/s pc2.
-    fn luminosity(&self, row: &PixelRow, distance: f64) -> f64 {
+    pub fn luminosity(&self, row: &PixelRow, distance: f64) -> f64 {
         let (pixel, channel) = (self.pixel.unwrap_or(f64::NAN), self.channel.unwrap_or(f64::NAN));
         let kelvins = self.units_of_values().1.unwrap_or(f64::NAN);
         kelvins * row.sum * channel * (pixel / ARCSECONDS * distance).powi(2)
+    }
+
+    /// Solar masses.
+    pub fn luminous_mass(&self, row: &PixelRow, distance: f64) -> f64 {
+        self.luminosity(row, distance) * self.alpha_co
+    }
+
+    /// Solar masses.
+    pub fn virial_mass(&self, row: &PixelRow, distance: f64) -> f64 {
+        VIRIAL * self.radius(row, distance) * self.resolved_width(row).powi(2)
+    }
+
+    /// Twice the kinetic energy over the potential energy of an even sphere.
+    pub fn virial_parameter(&self, row: &PixelRow, distance: f64) -> f64 {
+        let of_motion = 5.0 * self.resolved_width(row).powi(2) * self.radius(row, distance);
+        of_motion / (GRAVITY * self.luminous_mass(row, distance))
     }
 
     /// The columns that this image has, each with its unit.
@@ -248,8 +270,7 @@ impl ColumnList<'_> {
             move |of, row| pixel(of) * row.sigma()[1],
         );
         self.add("radius", length, "root of major_sigma times minor_sigma", move |of, row| {
-            let [major, minor] = row.sigma();
-            pixel(of) * (major * minor).sqrt()
+            pixel(of) * row.radius()
         });
         self.add(
             "position_angle",
@@ -354,21 +375,18 @@ impl ColumnList<'_> {
                 of.luminosity(row, distance)
             });
             self.add("mass_luminous", "solMass", "luminosity times alpha_co", move |of, row| {
-                of.luminosity(row, distance) * of.alpha_co
+                of.luminous_mass(row, distance)
             });
         }
         self.add("mass_virial", "solMass", "1040 radius_pc v_rms_deconvolved^2", move |of, row| {
-            VIRIAL * of.radius(row, distance) * of.resolved_width(row).powi(2)
+            of.virial_mass(row, distance)
         });
         if has_kelvins {
             self.add(
                 "virial_parameter",
                 "",
                 "5 v_rms_deconvolved^2 radius_pc over G mass_luminous",
-                move |of, row| {
-                    let mass = of.luminosity(row, distance) * of.alpha_co;
-                    5.0 * of.resolved_width(row).powi(2) * of.radius(row, distance) / (GRAVITY * mass)
-                },
+                move |of, row| of.virial_parameter(row, distance),
             );
         }
     }
