@@ -21,18 +21,22 @@ pub struct SelectedBits {
 }
 
 impl SelectedBits {
-    /// The number of values of a part by their next bits, among those that begin with the known ones.
-    pub fn counts(&self, values: &[f64]) -> Vec<u64> {
-        let mut counts = vec![0; 1 << DIGIT];
+    /// The number of values of no parts.
+    pub fn no_counts() -> Vec<u64> {
+        vec![0; 1 << DIGIT]
+    }
+
+    /// Adds the number of values of a part by their next bits, among those that begin with the known ones.
+    pub fn count(&self, values: &[f64], counts: &mut [u64]) {
         let shift = u64::BITS - self.known - DIGIT;
-        let begins = |bits: u64| self.known == 0 || (bits ^ self.bits) >> (u64::BITS - self.known) == 0;
-        for value in values {
-            let bits = value.abs().to_bits();
-            if begins(bits) {
-                counts[(bits >> shift) as usize & ((1 << DIGIT) - 1)] += 1;
-            }
+        for value in values.iter().filter(|value| self.begins(**value)) {
+            counts[(value.abs().to_bits() >> shift) as usize & ((1 << DIGIT) - 1)] += 1;
         }
-        counts
+    }
+
+    /// Whether the magnitude of a value begins with the known bits.
+    pub fn begins(&self, value: f64) -> bool {
+        self.known == 0 || (value.abs().to_bits() ^ self.bits) >> (u64::BITS - self.known) == 0
     }
 
     /// Takes the next bits of the value with `rank` values below it, by the counts of all parts. Returns its
@@ -55,6 +59,17 @@ impl SelectedBits {
     }
 }
 
+/// Appends the finite values below 0. Without branches on values, of which half are below 0 in no order.
+pub fn append_below_zero(values: &[f64; 8], to: &mut Vec<f64>) {
+    let mut n = to.len();
+    to.resize(n + values.len(), 0.0);
+    for value in values {
+        to[n] = *value;
+        n += usize::from((*value < 0.0) & (*value >= f64::MIN));
+    }
+    to.truncate(n);
+}
+
 /// Standard deviations of normal noise per median of its magnitudes.
 pub const SIGMA_PER_MEDIAN: f64 = 1.482_602_218_505_602;
 
@@ -66,11 +81,20 @@ mod tests {
     fn selected(parts: &[&[f64]], rank: u64) -> Option<f64> {
         let (mut of, mut rank) = (SelectedBits::default(), rank);
         while of.value().is_none() {
-            let counts = parts.iter().map(|part| of.counts(part));
-            let sums = counts.reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect())?;
-            rank = of.take(&sums, rank)?;
+            let mut counts = SelectedBits::no_counts();
+            parts.iter().for_each(|part| of.count(part, &mut counts));
+            rank = of.take(&counts, rank)?;
         }
         of.value()
+    }
+
+    #[test]
+    fn values_that_are_not_below_zero_are_left_out() {
+        let values = [-1.0, 0.0, -0.0, f64::NAN, -f64::NAN, f64::NEG_INFINITY, f64::MIN, 2.0];
+        let mut found = vec![-3.0];
+        append_below_zero(&values, &mut found);
+        append_below_zero(&[1.0; 8], &mut found);
+        assert_eq!(found, [-3.0, -1.0, f64::MIN]);
     }
 
     proptest! {

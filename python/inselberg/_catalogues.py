@@ -15,7 +15,7 @@ from ._errors import InvalidArgumentError
 from ._options import has_keywords, texts
 from ._parameters import RecutOptions, RecutVoidsOptions
 from ._ranks import Place
-from ._sources import Particles
+from ._sources import Particles, array
 from ._tables import Column, Row, Table
 
 if TYPE_CHECKING:
@@ -318,6 +318,16 @@ class ClumpCatalogue(Catalogue):
         """The identifier of the halo of each cell, in the order of the cells; 0 for none."""
         return self._labels("halo_labels", "halo")
 
+    def sums(self, values: Any, of: str = "clumps") -> np.ndarray:
+        """Sums of values over the cells of each row of ``clumps`` or ``haloes``, in the order of the rows.
+
+        One value per cell, in the order or the shape of the cells that were handed over; those of cells without a label do not
+        count. The same bits on any number of ranks and threads. Over ranks collective: the rows are those of this rank.
+        """
+        given = array(values, "values")
+        flat = given.ravel() if self._shape is None else given.ravel(order="F")
+        return self._of_call("sums", flat, of)
+
     def clump(self, identifier: int) -> Clump:
         """The clump with this identifier."""
         self._check_all_rows("a clump by its identifier")
@@ -450,6 +460,14 @@ class GroupCatalogue(Catalogue):
             self._found["labels"] = labels = self._of_call("labels")
             labels.flags.writeable = False
         return self._found["labels"]
+
+    def sums(self, values: Any) -> np.ndarray:
+        """Sums of values over the particles of each group, in the order of ``groups``.
+
+        One value per particle that was handed over. The same bits on any number of ranks and threads. Over ranks collective: the
+        groups are those of this rank.
+        """
+        return self._of_call("sums", array(values, "values").ravel())
 
     def members(self, group: Union[int, Group]) -> np.ndarray:
         """Indices of the particles of a group, by row or identifier."""

@@ -1,5 +1,6 @@
 //! What calls return: labels, and the tables of a catalogue.
 
+use crate::arrays::{NumPyArray, NumberArray};
 use crate::call::Calls;
 use crate::cells::on_threads;
 use crate::columns;
@@ -120,6 +121,20 @@ impl NativeClumps {
         self.0.coverage()
     }
 
+    /// Over ranks collective: sums of values over the cells of each clump or halo of this rank.
+    fn sums<'py>(
+        found: &Bound<'py, Self>,
+        values: NumPyArray<'py>,
+        of: &str,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (py, values) = (found.py(), NumberArray::new("values", &values)?);
+        let of = errors::raised(py, Some(of.parse::<LabelsOf>()))?;
+        let clumps = Arc::clone(&found.get().0);
+        let sums =
+            found.as_super().get().call(py, move |_| clumps.sums(of, &[("values", values.column()?)]))?;
+        Ok(PyArray1::from_vec(py, sums.into_iter().next().unwrap_or_default()))
+    }
+
     fn recut<'py>(of: &Bound<'py, Self>, options: GivenTexts) -> PyResult<Bound<'py, Self>> {
         let (py, engine) = (of.py(), Arc::clone(&of.as_super().get().engine));
         let clumps = Arc::clone(&of.get().0);
@@ -148,6 +163,17 @@ impl NativeGroups {
     /// The group of each particle; 0 for none.
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         labels(py, self.0.labels(), inselberg::GroupId::get)
+    }
+
+    /// Over ranks collective: sums of values over the particles of each group of this rank.
+    fn sums<'py>(
+        found: &Bound<'py, Self>,
+        values: NumPyArray<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (py, values) = (found.py(), NumberArray::new("values", &values)?);
+        let groups = Arc::clone(&found.get().0);
+        let sums = found.as_super().get().call(py, move |_| groups.sums(&[("values", values.column()?)]))?;
+        Ok(PyArray1::from_vec(py, sums.into_iter().next().unwrap_or_default()))
     }
 
     fn linking_length(&self) -> f64 {

@@ -86,6 +86,30 @@ def test_masses_are_sums_over_labels(mesh):
         assert len(halo.cells()) == halo.n_cells
 
 
+def test_sums_over_labels_are_those_of_numpy(mesh):
+    cat = ib.phew_cells(mesh.levels, mesh.positions, mesh.density, box=2.0, **mesh.thresholds)
+    mass = mesh.density * (2.0 / 2.0**mesh.levels) ** 3
+    np.testing.assert_allclose(cat.sums(mass), cat.clumps["mass"], rtol=1e-12)
+    np.testing.assert_allclose(cat.sums(mass, of="haloes"), cat.haloes["mass"], rtol=1e-12)
+    ones = np.ones(len(mass), dtype=np.float32)
+    np.testing.assert_array_equal(cat.sums(ones), cat.clumps["n_cells"])
+    metals = np.random.default_rng(3).normal(size=len(mass))
+    metals[cat.labels == 0] = np.nan
+    expected = [metals[cat.labels == clump.id].sum() for clump in cat.clumps]
+    np.testing.assert_allclose(cat.sums(metals), expected, rtol=1e-9, atol=1e-12)
+    metals[np.flatnonzero(cat.labels)[0]] = np.inf
+    with pytest.raises(ib.InvalidValueError, match="column values: value .* is inf; expected a finite value"):
+        cat.sums(metals)
+    with pytest.raises(ib.InvalidArgumentError, match="expected"):
+        cat.sums(mass[1:])
+    with pytest.raises(ib.InvalidArgumentError, match="expected clumps or haloes"):
+        cat.sums(mass, of="groups")
+    field = np.random.default_rng(11).random((6, 5, 4)) + 0.5
+    grid = ib.phew_grid(field, density=0.0, relevance=0.0)
+    expected = [field[grid.labels == clump.id].sum() for clump in grid.clumps]
+    np.testing.assert_allclose(grid.sums(field), expected, rtol=1e-12)
+
+
 def test_velocity_and_mass_density(mesh):
     cells = ib.Cells.leaves(mesh.levels, mesh.positions)
     cat = ib.phew(cells, mesh.density, velocity=mesh.velocity, mass_density=2 * mesh.density, **mesh.thresholds)

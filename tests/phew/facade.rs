@@ -9,8 +9,9 @@ use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::phew::run::run;
 use inselberg::{
-    BoundRequest, Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Cosmology, Engine, Error, ErrorKind,
-    Geometry, Persistence, PhewParams, Progress, RankBuilder, Rules, TimeLimits, VectorColumn,
+    BoundRequest, Catalogue, CellFields, Cells, ClumpId, Clumps, Column, Cosmology, Dimension, Engine, Error,
+    ErrorKind, Geometry, LabelsOf, Persistence, PhewParams, Progress, RankBuilder, Rules, TableColumn,
+    TimeLimits, Values, VectorColumn,
 };
 use inselberg_cli::synth::{FieldKind, FieldParams, SynthField};
 use inselberg_comm::{Comm, CommBuilder};
@@ -166,6 +167,68 @@ fn octs_of_the_outputs_give_what_the_command_gives() {
         }
         check(&**snapshot, case, Rules::Ramses, 1, Division::Random, None);
         check(&**snapshot, case, Rules::Ramses, 3, Division::Random, Some(5));
+    }
+}
+
+/// A value of a cell, of either sign and any size, by its place alone.
+fn value_of(place: Place) -> f64 {
+    let (level, [x, y, z]) = place;
+    let mut random = Random(u64::from(level) << 60 ^ u64::from(x) << 40 ^ u64::from(y) << 20 ^ u64::from(z));
+    let size = 2.0_f64.powi(random.below(80) as i32 - 40);
+    (random.below(2_000_001) as f64 - 1e6) * size
+}
+
+/// Sums of values over clumps and haloes, row by row, over all ranks.
+fn sums_of_values(snapshot: &dyn Snapshot, case: Case, n_ranks: usize, division: Division) -> [Vec<f64>; 2] {
+    let (octs, _) = HostOcts::read(snapshot, case.field);
+    let parts = division.parts(&octs, n_ranks, 3);
+    let of_ranks = over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
+        let own = octs.some(&parts[rank]);
+        let cells = own.cells(geometry_of(snapshot));
+        let fields = CellFields::density(&own.rho).name(case.field);
+        let mut found = engine.phew(&cells, fields, &params_of(case, Rules::Paper)).expect("clumps");
+        let is_in = |cell: usize| found.labels()[cell].is_some();
+        let values = (0..own.rho.len()).map(|i| if is_in(i) { value_of(own.place(i)) } else { f64::NAN });
+        let values: Vec<f64> = values.collect();
+        let sums = [LabelsOf::Clumps, LabelsOf::Haloes].map(|of| {
+            let columns = [("volume", Column::from(&own.rho)), ("values", Column::from(&values))];
+            found.sums(of, &columns).expect("sums").pop().expect("two columns")
+        });
+        let column = TableColumn {
+            name: "values".into(),
+            dimension: Dimension::NONE,
+            description: String::new(),
+            values: Values::F64(sums[0].clone()),
+        };
+        found.add_column("clumps", column.clone()).expect("a column");
+        assert!(found.add_column("clumps", column).is_err(), "the same name");
+        let whole = found.gather(0).expect("gathered");
+        let has_column = |whole: Catalogue| whole.table("clumps").expect("clumps").reals("values").is_some();
+        assert!(whole.is_none_or(has_column));
+        engine.close().expect("closed");
+        sums
+    });
+    [0, 1].map(|i| of_ranks.iter().flat_map(|sums| sums[i].iter().copied()).collect())
+}
+
+#[test]
+fn sums_over_labels_are_those_of_their_cells_on_any_ranks() {
+    let gas = open(&output("gas_2ranks"));
+    let (catalogue, labels) = expected(&*gas, GAS, Rules::Paper);
+    let one = sums_of_values(&*gas, GAS, 1, Division::One);
+    for (i, (table, sums)) in ["clumps", "haloes"].into_iter().zip(&one).enumerate() {
+        let ids = catalogue.table(table).expect("a table").counts("id").expect("identifiers");
+        assert!(ids.len() > 1 && ids.len() == sums.len());
+        for (id, sum) in ids.iter().zip(sums) {
+            let own = labels.iter().filter(|(_, label)| label[i] == *id).map(|(place, _)| value_of(*place));
+            let (plain, size) = own.fold((0.0, 0.0), |(sum, size), value| (sum + value, size + value.abs()));
+            assert!((plain - sum).abs() <= 1e-10 * size && size > 0.0, "{table} {id}: {sum}, {plain}");
+        }
+    }
+    let bits =
+        |sums: &[Vec<f64>; 2]| sums.each_ref().map(|of| of.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
+    for (n_ranks, division) in [(2, Division::Random), (3, Division::Stripes), (4, Division::One)] {
+        assert_eq!(bits(&sums_of_values(&*gas, GAS, n_ranks, division)), bits(&one), "{n_ranks} ranks");
     }
 }
 

@@ -93,8 +93,8 @@ module inselberg
   public :: inselberg_values, inselberg_into, inselberg_set_octs, inselberg_set_leaves, inselberg_phew, inselberg_fof
   public :: inselberg_set_particles, inselberg_find
   public :: inselberg_recut, inselberg_labels, inselberg_rows, inselberg_pick_rows, inselberg_get, inselberg_write
-  public :: inselberg_write_labels
-  public :: inselberg_tree_add_found
+  public :: inselberg_write_labels, inselberg_add_sums
+  public :: inselberg_tree_add_found, inselberg_tree_add_file
   public :: inselberg_tree_begin, inselberg_tree_add, inselberg_tree_outputs, inselberg_tree_write, inselberg_tree_free
   public :: inselberg_progress, inselberg_warning, inselberg_on_progress, inselberg_on_warning, inselberg_text
 
@@ -166,6 +166,13 @@ module inselberg
   !> this rank, the rows with these 32-bit or 64-bit identifiers, in this order. Each rank picks what it needs. Collective.
   interface inselberg_pick_rows
     module procedure pick_rows_i32, pick_rows_i64
+  end interface
+
+  !> inselberg_add_sums(engine, which, columns, code), or inselberg_add_sums(engine, which, name, values, code [, index]
+  !> [, item_dimension]): sums over the cells or particles of each label, as further columns of the table of these labels.
+  !> which is inselberg_clump_labels, inselberg_halo_labels or inselberg_group_labels. Collective.
+  interface inselberg_add_sums
+    module procedure add_sums_columns, add_sums_f32_1, add_sums_f64_1, add_sums_f32_2, add_sums_f64_2
   end interface
 
   !> inselberg_get(engine, table, column, values, code): the values of this rank. `values` is a pointer to reals (:), vectors
@@ -295,6 +302,13 @@ module inselberg
       type(c_column), intent(in) :: columns(*)
       integer(c_int64_t), value :: n
     end function
+    integer(c_int32_t) function c_add_sums(handle, which, columns, n) bind(C, name="inselberg_add_sums")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: which
+      type(c_column), intent(in) :: columns(*)
+      integer(c_int64_t), value :: n
+    end function
     integer(c_int32_t) function c_write(handle, path) bind(C, name="inselberg_write")
       import
       type(c_ptr), value :: handle
@@ -317,6 +331,11 @@ module inselberg
       integer(c_int64_t), value :: number, n
       type(inselberg_box), intent(in) :: box
       type(c_column), intent(in) :: columns(*)
+    end function
+    integer(c_int32_t) function c_tree_add_file(tree, path) bind(C, name="inselberg_tree_add_file")
+      import
+      type(c_ptr), value :: tree
+      character(kind=c_char), intent(in) :: path(*)
     end function
     integer(c_int32_t) function c_tree_add_found(tree, handle, number) bind(C, name="inselberg_tree_add_found")
       import
@@ -1134,6 +1153,59 @@ contains
     call pick_rows(engine, table, column_of('id', id), code)
   end subroutine
 
+  subroutine add_sums_columns(engine, which, columns, code)
+    type(inselberg_engine), intent(in) :: engine
+    integer(c_int32_t), intent(in) :: which
+    type(inselberg_column), intent(in) :: columns(:)
+    integer(c_int32_t), intent(out) :: code
+    character(kind=c_char), target :: names(name_length + 1, size(columns))
+    type(c_column) :: c(size(columns))
+    call to_c(columns, names, c)
+    code = c_add_sums(engine%handle, which, c, size(c, kind=c_int64_t))
+  end subroutine
+
+  subroutine add_sums_f32_1(engine, which, name, values, code, index)
+    type(inselberg_engine), intent(in) :: engine
+    integer(c_int32_t), intent(in) :: which
+    character(*), intent(in) :: name
+    real(c_float), target, intent(in) :: values(:)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    call add_sums_columns(engine, which, [column_of(name, values, index)], code)
+  end subroutine
+
+  subroutine add_sums_f32_2(engine, which, name, values, code, index, item_dimension)
+    type(inselberg_engine), intent(in) :: engine
+    integer(c_int32_t), intent(in) :: which
+    character(*), intent(in) :: name
+    real(c_float), target, intent(in) :: values(:, :)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    call add_sums_columns(engine, which, [column_of(name, values, index, item_dimension)], code)
+  end subroutine
+
+  subroutine add_sums_f64_1(engine, which, name, values, code, index)
+    type(inselberg_engine), intent(in) :: engine
+    integer(c_int32_t), intent(in) :: which
+    character(*), intent(in) :: name
+    real(c_double), target, intent(in) :: values(:)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    call add_sums_columns(engine, which, [column_of(name, values, index)], code)
+  end subroutine
+
+  subroutine add_sums_f64_2(engine, which, name, values, code, index, item_dimension)
+    type(inselberg_engine), intent(in) :: engine
+    integer(c_int32_t), intent(in) :: which
+    character(*), intent(in) :: name
+    real(c_double), target, intent(in) :: values(:, :)
+    integer(c_int32_t), intent(out) :: code
+    integer(c_int32_t), target, contiguous, optional, intent(in) :: index(:)
+    integer, optional, intent(in) :: item_dimension
+    call add_sums_columns(engine, which, [column_of(name, values, index, item_dimension)], code)
+  end subroutine
+
   !> Rows of a table of the last result, on this rank and on all. 0 where there is no such table.
   subroutine inselberg_rows(engine, table, here, total, code)
     type(inselberg_engine), intent(in) :: engine
@@ -1220,6 +1292,14 @@ contains
     character(*), intent(in) :: path
     integer(c_int32_t), intent(out) :: code
     code = c_write_labels(engine%handle, which, trim(path)//c_null_char)
+  end subroutine
+
+  !> Collective: adds a catalogue with a table of members, from a file, to a tree: outputs before a restart.
+  subroutine inselberg_tree_add_file(tree, path, code)
+    type(inselberg_tree), intent(in) :: tree
+    character(*), intent(in) :: path
+    integer(c_int32_t), intent(out) :: code
+    code = c_tree_add_file(tree%handle, trim(path)//c_null_char)
   end subroutine
 
   !> Collective: adds the last result of an engine, with its table of members, to a tree.

@@ -393,6 +393,16 @@ int32_t inselberg_pick_rows(const inselberg *handle,
                             const inselberg_column *columns,
                             int64_t n);
 
+// Collective: sums values of the program over the cells or particles of each label. The sums are further
+// columns of the table of these labels, which inselberg_table_column shows and inselberg_write writes.
+// which is INSELBERG_CLUMP_LABELS, INSELBERG_HALO_LABELS or INSELBERG_GROUP_LABELS. Sums have the same bits
+// on any number of ranks. Rows that were picked are shown no more. Columns have one value per cell or
+// particle, octs have eight, and any name that is new to the table.
+int32_t inselberg_add_sums(const inselberg *handle,
+                           int32_t which,
+                           const inselberg_column *columns,
+                           int64_t n);
+
 // Collective: writes the catalogue of the last result to a file, whole or not at all. Its ending chooses the
 // format: .csv, or .hdf5 where the library is built with HDF5. All ranks name the same file.
 int32_t inselberg_write(const inselberg *handle, const char *path);
@@ -436,6 +446,11 @@ int32_t inselberg_tree_add(const inselberg_tree *tree,
 // property bound, both with the option with_members. The output is later than those so far, by its number
 // (0 or more) and by time and scale factor of the box. After an error the tree is as before.
 int32_t inselberg_tree_add_found(const inselberg_tree *tree, const inselberg *handle, int64_t number);
+
+// Collective: adds an output from a file that inselberg_write or a command of Inselberg wrote, as after a
+// restart: clumps that were unbound, or groups with the property bound, both with the option with_members. It
+// is later than the outputs so far. All ranks name the same file. After an error the tree is as before.
+int32_t inselberg_tree_add_file(const inselberg_tree *tree, const char *path);
 
 // The number of outputs of a tree so far.
 int32_t inselberg_tree_outputs(const inselberg_tree *tree, int64_t *n);

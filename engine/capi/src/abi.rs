@@ -601,6 +601,25 @@ pub unsafe extern "C" fn inselberg_pick_rows(
     unsafe { enter_together(handle, |state| state.pick_rows(text(table), GivenColumns::new(columns, n))) }
 }
 
+/// Collective: sums values of the program over the cells or particles of each label. The sums are further
+/// columns of the table of these labels, which inselberg_table_column shows and inselberg_write writes.
+/// `which` is INSELBERG_CLUMP_LABELS, INSELBERG_HALO_LABELS or INSELBERG_GROUP_LABELS. Sums have the same bits
+/// on any number of ranks. Rows that were picked are shown no more. Columns have one value per cell or
+/// particle, octs have eight, and any name that is new to the table.
+///
+/// # Safety
+/// `handle` is a handle; there are `n` columns at `columns`, as [`inselberg_fof`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_add_sums(
+    handle: *const EngineHandle,
+    which: i32,
+    columns: *const GivenColumn,
+    n: i64,
+) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter_together(handle, |state| state.add_sums(which, GivenColumns::new(columns, n))) }
+}
+
 fn index(i: i64) -> Result<usize, Error> {
     usize::try_from(i).map_err(|_| refused(format!("index {i}; expected 0 or more")))
 }

@@ -125,6 +125,18 @@ pub unsafe extern "C" fn inselberg_tree_add_found(
     }
 }
 
+/// Collective: adds an output from a file that inselberg_write or a command of Inselberg wrote, as after a
+/// restart: clumps that were unbound, or groups with the property bound, both with the option with_members. It
+/// is later than the outputs so far. All ranks name the same file. After an error the tree is as before.
+///
+/// # Safety
+/// `tree` is a tree, `path` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inselberg_tree_add_file(tree: *const TreeHandle, path: *const c_char) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { enter_tree(tree, |state| state.add_file(text(path))) }
+}
+
 /// The number of outputs of a tree so far.
 ///
 /// # Safety

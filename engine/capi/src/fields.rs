@@ -3,12 +3,12 @@
 //! A column that is given once is read where it lies. Several columns of one name are copied, one after the
 //! other.
 
-use crate::given::NamedColumns;
+use crate::given::{NamedColumns, of_column};
 use crate::message::refused;
 use inselberg::{Column, Error, NumberType, VectorColumn};
 
 /// The columns of a call.
-pub struct Fields<'a>(Vec<(&'static str, Vec<Joined<'a>>)>);
+pub struct Fields<'a>(Vec<(&'a str, Vec<Joined<'a>>)>);
 
 /// One column, or the numbers of several. Messages count these from the base of the first column on.
 struct Joined<'a> {
@@ -73,15 +73,18 @@ impl<'a> Fields<'a> {
             let all = || given.iter().filter(|(other, _)| other == name);
             let joined = |axis: usize| Joined::new(&all().map(|(_, axes)| axes[axis]).collect::<Vec<_>>());
             let joined = (0..axes.len()).map(joined).collect::<Result<_, _>>();
-            let joined =
-                joined.map_err(|error| Error::new(error.kind(), format!("column {name}: {error}")))?;
-            fields.0.push((name, joined));
+            fields.0.push((name, joined.map_err(|error| of_column(name, &error))?));
         }
         Ok(fields)
     }
 
     fn axes(&self, name: &str) -> Option<&[Joined<'a>]> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, axes)| axes.as_slice())
+    }
+
+    /// All columns of values, in the order in which they were given.
+    pub fn all_values(&self) -> Vec<(&'a str, Column<'_>)> {
+        self.0.iter().map(|(name, axes)| (*name, axes[0].column())).collect()
     }
 
     /// The values of this name.

@@ -381,7 +381,7 @@ pub(crate) enum ItemShape {
 }
 
 /// The columns of a call: the name of each, and a column per axis.
-pub(crate) type NamedColumns<'a> = Vec<(&'static str, Vec<Column<'a>>)>;
+pub(crate) type NamedColumns<'a> = Vec<(&'a str, Vec<Column<'a>>)>;
 
 /// The columns that a call gets.
 #[derive(Debug, Clone, Copy)]
@@ -401,8 +401,8 @@ impl GivenColumns {
         Self { columns, n }
     }
 
-    /// The columns, whose names and shapes must be among `known`. They are used until the call returns.
-    pub(crate) fn read<'a>(self, known: &[(&'static str, ItemShape)]) -> Result<NamedColumns<'a>, Error> {
+    /// The columns and their names. They are used until the call returns.
+    fn named<'a>(self) -> Result<Vec<(&'a str, GivenColumn)>, Error> {
         let Self { columns, n } = self;
         let n = usize::try_from(n).map_err(|_| refused(format!("{n} columns; expected 0 or more")))?;
         if columns.is_null() && n > 0 {
@@ -415,6 +415,22 @@ impl GivenColumns {
             // SAFETY: as `new` says.
             given.push((unsafe { column.name() }?, column));
         }
+        Ok(given)
+    }
+
+    /// Columns of any name, with `n_parts` values per item.
+    pub(crate) fn read_values<'a>(self, n_parts: usize) -> Result<NamedColumns<'a>, Error> {
+        let values = |(name, column): (&'a str, GivenColumn)| {
+            // SAFETY: as `new` says.
+            let values = unsafe { column.numbers(n_parts) };
+            Ok((name, vec![values.map_err(|error| of_column(name, &error))?]))
+        };
+        self.named()?.into_iter().map(values).collect()
+    }
+
+    /// The columns, whose names and shapes must be among `known`.
+    pub(crate) fn read<'a>(self, known: &[(&'static str, ItemShape)]) -> Result<NamedColumns<'a>, Error> {
+        let given = self.named()?;
         let mut named = NamedColumns::new();
         for (name, column) in &given {
             let Some((name, shape)) = known.iter().find(|(known, _)| known == name) else {
@@ -435,11 +451,15 @@ impl GivenColumns {
                     ItemShape::Vector => column.vectors().map(|VectorColumn(axes)| axes.to_vec()),
                 }
             };
-            let axes = axes.map_err(|error| Error::new(error.kind(), format!("column {name}: {error}")))?;
-            named.push((name, axes));
+            named.push((name, axes.map_err(|error| of_column(name, &error))?));
         }
         joined_axes(named, known)
     }
+}
+
+/// An error about a column.
+pub(crate) fn of_column(name: &str, error: &Error) -> Error {
+    Error::new(error.kind(), format!("column {name}: {error}"))
 }
 
 /// Three columns of one part are the axes of one column of vectors.

@@ -7,8 +7,8 @@ use crate::options::Options;
 use crate::turns::{MakesCalls, MissedCalls};
 use crate::views::{Found, Views};
 use inselberg::{
-    CellFields, Cells, Engine, EngineBuilder, Error, Geometry, LabelsOf, MergerTree, OpenParticles,
-    ParticleColumns, Progress, VectorColumn,
+    CellFields, Cells, Clumps, Column, Engine, EngineBuilder, Error, FofGroups, FoundCatalogue, Geometry,
+    LabelsOf, MergerTree, OpenParticles, ParticleColumns, Progress, VectorColumn,
 };
 use std::ffi::{CString, c_char, c_void};
 use std::ops::ControlFlow;
@@ -378,6 +378,29 @@ impl HandleState {
         Ok(())
     }
 
+    /// Collective: adds sums of values over the items of each label to the table of these labels.
+    ///
+    /// # Errors
+    /// When there is no result with such labels, or the table has such a column; those of
+    /// [`inselberg::Clumps::sums`].
+    pub fn add_sums(&mut self, which: i32, given: GivenColumns) -> Result<(), Error> {
+        let (n_of_cells, views) = (self.n_parts(), self.found.as_ref());
+        let (labelled, fields) = self.engine.agree_beside("add_sums", move || {
+            let labelled = Labelled::of(&found(views)?.found, which)?;
+            let n_parts = if matches!(labelled, Labelled::Particles(_)) { 1 } else { n_of_cells };
+            let fields = Fields::new(&given.read_values(n_parts)?)?;
+            let taken = fields.all_values().into_iter().find(|(name, _)| labelled.has_column(name));
+            match taken {
+                Some((name, _)) => Err(refused(format!("a column {name:?}; expected a new name"))),
+                None => Ok((labelled, fields)),
+            }
+        })?;
+        let (table, columns) = (labelled.table(), fields.all_values());
+        let sums = labelled.sums(&columns)?;
+        let names = columns.iter().map(|(name, _)| (*name).to_string());
+        self.found.as_mut().expect("there is a result").add_columns(table, names.zip(sums).collect())
+    }
+
     /// Collective: ends the use of the communicator.
     ///
     /// # Errors
@@ -385,6 +408,45 @@ impl HandleState {
     pub fn close(mut self) -> Result<(), Error> {
         self.engine.missed(self.missed.take());
         self.engine.close()
+    }
+}
+
+/// A result with labels of one kind.
+enum Labelled<'a> {
+    Cells(&'a Clumps, LabelsOf),
+    Particles(&'a FofGroups),
+}
+
+impl<'a> Labelled<'a> {
+    fn of(found: &'a Found, which: i32) -> Result<Self, Error> {
+        match (found, which) {
+            (Found::Clumps(clumps), INSELBERG_CLUMP_LABELS) => Ok(Self::Cells(clumps, LabelsOf::Clumps)),
+            (Found::Clumps(clumps), INSELBERG_HALO_LABELS) => Ok(Self::Cells(clumps, LabelsOf::Haloes)),
+            (Found::Groups(groups), INSELBERG_GROUP_LABELS) => Ok(Self::Particles(groups)),
+            _ => Err(refused(format!("sums over labels {which}; expected a kind that the last result has"))),
+        }
+    }
+
+    fn table(&self) -> &'static str {
+        match self {
+            Self::Cells(_, of) => of.table(),
+            Self::Particles(_) => "Groups",
+        }
+    }
+
+    fn has_column(&self, name: &str) -> bool {
+        let catalogue: &FoundCatalogue = match self {
+            Self::Cells(clumps, _) => clumps,
+            Self::Particles(groups) => groups,
+        };
+        catalogue.table(self.table()).is_some_and(|table| table.column(name).is_some())
+    }
+
+    fn sums(&self, columns: &[(&str, Column)]) -> Result<Vec<Vec<f64>>, Error> {
+        match self {
+            Self::Cells(clumps, of) => clumps.sums(*of, columns),
+            Self::Particles(groups) => groups.sums(columns),
+        }
     }
 }
 

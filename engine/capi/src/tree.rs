@@ -64,6 +64,15 @@ impl TreeState {
         }
     }
 
+    /// Collective: adds the catalogue in a file.
+    ///
+    /// # Errors
+    /// Those of [`MergerTree::add_files`].
+    pub fn add_file(&mut self, path: Result<&str, Error>) -> Result<(), Error> {
+        let path = self.0.agree_beside("tree_add_file", move || path)?;
+        self.0.add_files(&[path]).map(drop)
+    }
+
     /// Collective: writes the tree so far.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What do tables look like to a caller?
 
 use crate::given::{INSELBERG_F32, INSELBERG_F64, INSELBERG_I64, INSELBERG_U8, INSELBERG_U32, INSELBERG_U64};
-use inselberg::{Clumps, FofGroups, FoundCatalogue, Table, TableColumn, Values, Voids};
+use inselberg::{Clumps, Dimension, Error, FofGroups, FoundCatalogue, Table, TableColumn, Values, Voids};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
 use std::ptr::null;
@@ -77,6 +77,14 @@ impl Found {
         }
     }
 
+    fn catalogue_mut(&mut self) -> &mut FoundCatalogue {
+        match self {
+            Self::Clumps(clumps) => clumps,
+            Self::Groups(groups) => groups,
+            Self::Voids(voids) => voids,
+        }
+    }
+
     fn tables(&self) -> Vec<(&Table, u64)> {
         self.catalogue().tables().collect()
     }
@@ -111,6 +119,24 @@ impl Views {
     /// Shows other rows of a table.
     pub fn pick(&mut self, rows: Table) {
         self.picked.insert(rows.name.clone(), rows);
+    }
+
+    /// Adds a column of reals to a table, which then shows its own rows again.
+    pub fn add_columns(&mut self, table: &str, columns: Vec<(String, Vec<f64>)>) -> Result<(), Error> {
+        self.picked.remove(table);
+        let at =
+            self.tables().iter().position(|(other, _)| other.name == table).expect("its labels are known");
+        for (name, values) in columns {
+            let description = format!("sum of {name} over its cells or particles");
+            let text = |text: &str| CString::new(text).expect("texts of C have no zero bytes");
+            let names = [text(&name), text(&description)];
+            let (dimension, values) = (Dimension::NONE, Values::F64(values));
+            self.found
+                .catalogue_mut()
+                .add_column(table, TableColumn { name, dimension, description, values })?;
+            self.names[at].columns.push(names);
+        }
+        Ok(())
     }
 
     /// The tables as they are shown, with the number of rows on all ranks.

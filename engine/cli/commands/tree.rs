@@ -20,6 +20,10 @@ pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandErr
     let (ranks, driver) = request.start(world)?;
     let inputs = ranks.prepare(|is_first| {
         let inputs = expanded(&job.inputs)?;
+        if let [only] = inputs.as_slice() {
+            let problem = "one catalogue; expected two or more, of consecutive outputs";
+            return Err(CommandError::about(only, problem));
+        }
         // Only the first process makes files.
         if is_first {
             check_results(job, &inputs, common)?;

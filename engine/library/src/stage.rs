@@ -6,8 +6,9 @@ use std::cell::Cell;
 
 /// All stages, and what is done in each. A step has this name in every command: in progress, summaries,
 /// traces, messages of the watchdog and scaling studies.
-pub const STAGES: [(&str, &str); 41] = [
+pub const STAGES: [(&str, &str); 42] = [
     ("headers", "the headers of several catalogues are read"),
+    ("noise", "the noise of an image, by its values below 0"),
     ("reading", "cells or particles are read and checked"),
     ("particles", "particles are read once more, to count those of a region"),
     ("checks", "particles are checked over all ranks, such as for IDs that occur twice"),

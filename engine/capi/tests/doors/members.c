@@ -25,6 +25,21 @@ static void write_result(inselberg *engine, const char *folder, const char *name
   DONE(inselberg_write(engine, path));
 }
 
+/* A tree after a restart: the first output is in a file, the second one in memory. */
+static void write_restarted(inselberg *engine, const char *folder) {
+  inselberg_tree *tree = NULL;
+  char path[4096];
+  DONE(inselberg_tree_begin(engine, &tree));
+  snprintf(path, sizeof path, "%s/nothing.hdf5", folder);
+  require(inselberg_tree_add_file(tree, path) == INSELBERG_READ, "no file");
+  snprintf(path, sizeof path, "%s/groups.hdf5", folder);
+  DONE(inselberg_tree_add_file(tree, path));
+  DONE(inselberg_tree_add_found(tree, engine, 4));
+  snprintf(path, sizeof path, "%s/restarted.hdf5", folder);
+  DONE(inselberg_tree_write(tree, path));
+  DONE(inselberg_tree_free(&tree));
+}
+
 int main(int argc, char **argv) {
   inselberg *engine = NULL;
 #ifdef WITH_MPI
@@ -96,6 +111,25 @@ int main(int argc, char **argv) {
   snprintf(path, sizeof path, "%s/tree%s", argv[2], argv[3]);
   DONE(inselberg_tree_write(tree, path));
   DONE(inselberg_tree_free(&tree));
+  if (strcmp(argv[3], ".hdf5") == 0) write_restarted(engine, argv[2]);
+
+  /* Sums over particles: their number is known. */
+  double *ones = memory(n_own, sizeof *ones);
+  for (int i = 0; i < n_own; i++) ones[i] = 1;
+  inselberg_column of_each = {.name = "ones", .data = ones, .items = n_own, .number_type = INSELBERG_F64};
+  DONE(inselberg_add_sums(engine, INSELBERG_GROUP_LABELS, &of_each, 1));
+  inselberg_view sums, sizes;
+  DONE(inselberg_find_column(engine, "Groups", "ones", &sums));
+  DONE(inselberg_find_column(engine, "Groups", "Sizes", &sizes));
+  require(sums.name && sizes.name && sums.rows == sizes.rows && sizes.number_type == INSELBERG_I64, "sums and sizes");
+  for (int64_t i = 0; i < sums.rows; i++)
+    require(((const double *)sums.data)[i] == (double)((const int64_t *)sizes.data)[i], "the size of a group");
+  require(inselberg_add_sums(engine, INSELBERG_GROUP_LABELS, &of_each, 1) == INSELBERG_INVALID_ARGUMENT, "the same name");
+  require(inselberg_add_sums(engine, INSELBERG_CLUMP_LABELS, &of_each, 1) == INSELBERG_INVALID_ARGUMENT, "no such labels");
+  of_each.name = rank == 0 ? "twos" : "threes";
+  require(n_ranks == 1 || inselberg_add_sums(engine, INSELBERG_GROUP_LABELS, &of_each, 1) == INSELBERG_INVALID_ARGUMENT, "other names");
+  of_each.name = "bad", ones[0] = 0.0 / 0.0;
+  if (n_ranks == 1) require(inselberg_add_sums(engine, INSELBERG_GROUP_LABELS, &of_each, 1) == (labels[0] ? INSELBERG_INVALID_VALUE : INSELBERG_DONE), "no number");
 
   DONE(inselberg_set(engine, "voids.min_particles", "3"));
   DONE(inselberg_find(engine, "voids"));

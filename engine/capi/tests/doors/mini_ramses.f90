@@ -369,6 +369,7 @@ program mini_ramses
     if (.not. has_field()) error stop 'an oct does not have the values of its owner'
     call find_clumps()
     call save()
+    call check_sums()
     t = t + 0.05d0
   end do
   call fail()
@@ -400,6 +401,33 @@ contains
     call inselberg_labels(engine, inselberg_clump_labels, [inselberg_into(labels, list, item_dimension=1)], code)
     call check('labels')
     call check_peaks()
+  end subroutine
+
+  !> Collective: sums over the cells of each clump and halo, of which the library has the volume and the mass as well.
+  subroutine check_sums()
+    real(c_double) :: volume(8, size(list))
+    real(c_double), pointer :: own(:), sums(:)
+    integer :: i
+    do i = 1, size(list)
+      volume(:, i) = 0.5_c_double**(3 * level(i))
+    end do
+    call inselberg_add_sums(engine, inselberg_clump_labels, 'cell_volume', volume, code)
+    call check('sums over clumps')
+    call inselberg_add_sums(engine, inselberg_halo_labels, 'cell_mass', volume * transpose(rho(list, :)), code)
+    call check('sums over haloes')
+    call inselberg_get(engine, 'clumps', 'volume', own, code)
+    call inselberg_get(engine, 'clumps', 'cell_volume', sums, code)
+    if (.not. associated(sums)) error stop 'no sums'
+    if (size(sums) /= size(own) .or. any(abs(sums - own) > 1d-12 * own)) error stop 'other volumes'
+    call inselberg_get(engine, 'haloes', 'mass', own, code)
+    call inselberg_get(engine, 'haloes', 'cell_mass', sums, code)
+    if (any(abs(sums - own) > 1d-12 * own)) error stop 'other masses'
+    call inselberg_add_sums(engine, inselberg_clump_labels, 'volume', volume, code)
+    if (code /= inselberg_invalid_argument) error stop 'a column that is there'
+    call inselberg_add_sums(engine, inselberg_group_labels, 'mass', volume, code)
+    if (code /= inselberg_invalid_argument) error stop 'labels that are not there'
+    call inselberg_add_sums(engine, inselberg_clump_labels, 'short', volume(:, :size(list) - min(size(list), 1)), code)
+    if (size(list) > 0 .and. code /= inselberg_invalid_argument) error stop 'too few values'
   end subroutine
 
   !> Collective: each clump has its peak in one cell of one rank, and this rank can have the clump's row.

@@ -6,12 +6,13 @@ use crate::api::meshes::CellPatches;
 use crate::api::params::PhewParams;
 use crate::api::quantities::converted;
 use crate::api::slips::DataSpan;
+use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::phew::balance::Balance;
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::defaults::ThresholdsInForce;
 use crate::phew::hierarchy::Structures;
-use crate::phew::image;
+use crate::phew::image::{self, LabelsOf};
 use crate::phew::params::ThresholdUnits;
 use crate::phew::peaks::Peaks;
 use crate::phew::recut::cut_again;
@@ -168,6 +169,23 @@ impl Clumps {
             let labels = patches.at_peaks(&of_peaks, session.comm)?;
             Ok(labels.into_iter().map(ClumpId::new).collect())
         })
+    }
+
+    /// Collective: sums of a program's values over the cells of each clump or halo, by the labels that this
+    /// result has. A column has a name and one value per cell of this rank; values of cells without a label
+    /// do not count. Returns, for each column, one sum for each row of this rank of the table. The sums have
+    /// the same bits on any number of ranks and threads.
+    ///
+    /// # Errors
+    /// When a column has not one value per cell, a cell with a label has no finite one, or ranks name other
+    /// columns; when a rank fails.
+    pub fn sums(&self, of: LabelsOf, columns: &[(&str, Column)]) -> Result<Vec<Vec<f64>>, Error> {
+        let labels = match of {
+            LabelsOf::Clumps => self.labels(),
+            LabelsOf::Haloes => self.halo_labels(),
+        };
+        let label = |cell: usize| labels[cell].map_or(0, ClumpId::get);
+        self.catalogue.sums(of.table(), (labels.len(), &label), columns)
     }
 
     /// The part of the box that the leaves of all ranks cover: 1 where none was left out.

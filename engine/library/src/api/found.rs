@@ -5,7 +5,7 @@ use crate::api::session::Shared;
 use crate::error::{Error, ErrorKind};
 use crate::phew::image::LabelsOf;
 use crate::projection::{DensityMap, KeptForMaps, MapBox, Projection, View};
-use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table};
+use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, PartTable, Table, TableColumn};
 use inselberg_io::staging::Staged;
 use std::path::Path;
 use std::sync::Arc;
@@ -103,6 +103,32 @@ impl FoundCatalogue {
     /// When there is no such table, it has no identifiers, ranks name other tables, or a rank fails.
     pub fn rows(&self, table: &str, ids: &[u64]) -> Result<Table, Error> {
         self.shared.rows(&self.part, table, ids)
+    }
+
+    /// Local, on all ranks: adds a column of this rank to a table, such as one of sums
+    /// ([`Clumps::sums`](crate::Clumps::sums)). Files that are written later have it. All ranks add the same
+    /// columns.
+    ///
+    /// # Errors
+    /// When there is no such table, it has such a column or another number of rows.
+    pub fn add_column(&mut self, table: &str, column: TableColumn) -> Result<(), Error> {
+        let refused = |problem: String| Err(Error::new(ErrorKind::InvalidArgument, problem));
+        let Some(part) = self.part.tables.iter_mut().find(|part| part.table.name == table) else {
+            return refused(format!("a table {table:?}; expected one of the catalogue"));
+        };
+        let TableColumn { name, values, .. } = &column;
+        if name.is_empty() || part.table.column(name).is_some() {
+            return refused(format!("another column {name:?} in {table}; expected a new name"));
+        }
+        let n_rows = part.table.n_rows();
+        if values.len() != n_rows {
+            return refused(format!(
+                "column {name}: {} values; expected {n_rows}, as {table} has",
+                values.len()
+            ));
+        }
+        part.table.columns.push(column);
+        Ok(())
     }
 
     /// Collective: attributes and those tables of these names that there are, on rank 0.

@@ -6,6 +6,7 @@ use crate::api::particles::ParticleColumns;
 use crate::api::quantities::{converted, of_header};
 use crate::api::session::{Session, Shared};
 use crate::bound::BoundRequest;
+use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run::{SearchFacts, catalogue};
 use crate::fof::{FofOutcome, FofRequest, GroupIds, Groups, LinkingRules, ParticleCounts, Role, find_groups};
@@ -174,6 +175,16 @@ impl FofGroups {
     /// group. Empty for particles on disk.
     pub fn labels(&self) -> &[Option<GroupId>] {
         &self.labels
+    }
+
+    /// Collective: sums of a program's values over the particles of each group. As
+    /// [`Clumps::sums`](crate::Clumps::sums), with one value per particle of this rank.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn sums(&self, columns: &[(&str, Column)]) -> Result<Vec<Vec<f64>>, Error> {
+        let label = |particle: usize| self.labels[particle].map_or(0, GroupId::get);
+        self.catalogue.sums("Groups", (self.labels.len(), &label), columns)
     }
 
     /// What a user should know about a result that is right but may surprise: one line each, the same on all

@@ -32,6 +32,7 @@ mod session;
 mod slips;
 mod snapshots;
 pub mod stored;
+mod sums;
 mod tracks;
 pub mod tree_objects;
 pub mod trees;

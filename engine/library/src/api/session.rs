@@ -5,6 +5,7 @@ use crate::api::guard;
 use crate::api::hook::{Hook, HookObserver};
 use crate::api::meshes::MeshCache;
 use crate::api::params::TimeLimits;
+use crate::api::sums::identifiers;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::phew::image::{LabelsOf, stage_labels_of_part};
@@ -263,10 +264,9 @@ impl Shared {
                 let names: Vec<&str> = part.tables.iter().map(|part| part.table.name.as_str()).collect();
                 refused(format!("a table {name:?}; expected {}", names.join(", ")))
             })?;
-            let own = table.table.integers("id").or_else(|| table.table.integers("GroupIDs"));
+            let own = identifiers(&table.table);
             let own =
                 own.ok_or_else(|| refused(format!("{name} has no identifiers; expected a table that does")))?;
-            let own: Vec<u64> = own.into_iter().map(i64::cast_unsigned).collect();
             Ok(table.rows_of(&own, ids, comm)?)
         })
     }

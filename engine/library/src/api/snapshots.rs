@@ -35,8 +35,8 @@ pub(crate) fn phew(
     params.check_on_cells()?;
     let (header, has_units) = (snapshot.reader().header(), snapshot.reader().has_units());
     let source = choose_source(snapshot.reader(), field, params.rules)?;
-    let noise =
-        ImageNoise::of_snapshot(snapshot.reader(), source, params.image.noise.as_ref(), session.comm)?;
+    let (given, observer) = (params.image.noise.as_ref(), session.executor.observer());
+    let noise = ImageNoise::of_snapshot(snapshot.reader(), source, given, session.comm, observer)?;
     let scale = scale_of_cells(header, has_units, params.rules);
     let scale = InputScale { sigma: noise.as_ref().map(ImageNoise::in_densities), ..scale };
     let mut params = converted(params, &scale)?;

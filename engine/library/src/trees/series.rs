@@ -19,12 +19,9 @@ pub struct SeriesOrder {
 /// Sorts catalogues by time.
 ///
 /// # Errors
-/// There are fewer than two, two are of one output, they are of different runs or kinds, or times contradict
+/// Two are of one output, they are of different runs or kinds, or times contradict
 /// each other.
 pub fn ordered(facts: &[OutputFacts]) -> Result<SeriesOrder, TreeError> {
-    if let [only] = facts {
-        return Err(TreeError::of(&only.name, "one catalogue", "two or more, of consecutive outputs"));
-    }
     facts.iter().skip(1).try_for_each(|other| check_fits(&facts[0], other))?;
     let clock = clock(facts);
     let mut places: Vec<usize> = (0..facts.len()).collect();

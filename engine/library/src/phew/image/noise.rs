@@ -10,13 +10,15 @@ use super::{box_attributes, is_fits};
 use crate::density::DensitySource;
 use crate::error::RunError;
 use crate::phew::changed_snapshot::ChangedSnapshot;
+use crate::progress::{Observer, Silent};
+use crate::stage::Stage;
 use crate::tables::column;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::units::NOISE_MEDIAN;
 use inselberg_io::catalogue::{Attribute, Dimension, Table, TableColumn, Values};
 use inselberg_io::{FieldDefaults, OctBlock, ReadError, ReadResult, Snapshot, open_from, read_headers_with};
 use inselberg_kernels::mesh::local;
-use inselberg_kernels::noise::{SIGMA_PER_MEDIAN, SelectedBits};
+use inselberg_kernels::noise::{SIGMA_PER_MEDIAN, SelectedBits, append_below_zero};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,8 +29,6 @@ pub const NOISE_OF_CELLS: &str = "noise";
 const CLIP: f64 = 5.0;
 /// The least number of values below 0 that tell the noise.
 const FEWEST: u64 = 100;
-/// Values of a part that one thread counts.
-const PART: usize = 1 << 18;
 
 /// The noise of an image, as it is given.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,7 @@ impl ImageNoise {
         source: DensitySource,
         given: Option<&GivenNoise>,
         comm: &Comm,
+        observer: &dyn Observer,
     ) -> Result<Option<Self>, RunError> {
         let DensitySource::Cells(field) = source else { return Ok(None) };
         if !is_fits(&snapshot.attributes()) {
@@ -85,8 +86,9 @@ impl ImageNoise {
                 Ok(Some(Self { local: Some(Arc::new(local)), ..of(sigma, &origin) }))
             }
             None => {
-                let values = below_zero(snapshot, field, comm)?;
-                Ok(sigma(values, comm)?.map(|sigma| of(sigma, "values below 0")))
+                let _noise = Stage::begin("noise", 0, comm, observer);
+                let parts = below_zero(snapshot, field, comm)?;
+                Ok(sigma(parts, comm)?.map(|sigma| of(sigma, "values below 0")))
             }
         }
     }
@@ -128,7 +130,7 @@ impl ImageNoise {
     pub fn of_image(snapshot: &dyn Snapshot) -> Result<Option<Self>, RunError> {
         let Some(field) = snapshot.fields().first() else { return Ok(None) };
         let source = DensitySource::Cells(&field.name);
-        Self::of_snapshot(snapshot, source, None, &Comm::solo())
+        Self::of_snapshot(snapshot, source, None, &Comm::solo(), &Silent)
     }
 }
 
@@ -200,7 +202,7 @@ impl NoiseOfPixels {
         let known: Vec<f64> = self.values.iter().copied().filter(|noise| noise.is_finite()).collect();
         match known.len() {
             0 => Err(ReadError::absent(path, "no value above 0; expected the noise of pixels").into()),
-            n => Ok(median(&known, n as u64, &Comm::solo())?),
+            n => Ok(median(&[known], n as u64, &Comm::solo())?),
         }
     }
 
@@ -244,7 +246,9 @@ pub fn tells_noise(snapshot: &dyn Snapshot) -> ReadResult<bool> {
     let (Some(field), mut n) = (snapshot.fields().first(), 0) else { return Ok(false) };
     for piece in 0..if is_fits(&snapshot.attributes()) { snapshot.header().n_pieces } else { 0 } {
         snapshot.octs(piece, &[field.name.as_str()], &mut |block| {
-            n += values_below_zero(block).count() as u64;
+            let mut below = Vec::new();
+            append_of_block(block, &mut below);
+            n += below.len() as u64;
             Ok(())
         })?;
         if n >= FEWEST {
@@ -254,39 +258,41 @@ pub fn tells_noise(snapshot: &dyn Snapshot) -> ReadResult<bool> {
     Ok(false)
 }
 
-/// The values below 0 of a block with one field.
-fn values_below_zero(block: &OctBlock) -> impl Iterator<Item = f64> {
-    block.split.iter().zip(&block.values[0]).flat_map(|(absent, values)| {
-        let cells = local::bits(u64::from(!absent)).map(|i| values[i as usize]);
-        cells.filter(|value| *value < 0.0 && value.is_finite())
-    })
+/// Appends the values below 0 of a block with one field.
+fn append_of_block(block: &OctBlock, to: &mut Vec<f64>) {
+    for (absent, values) in block.split.iter().zip(&block.values[0]) {
+        let present = |i: usize| if absent >> i & 1 == 0 { values[i] } else { 0.0 };
+        match absent {
+            0 => append_below_zero(values, to),
+            _ => append_below_zero(&std::array::from_fn(present), to),
+        }
+    }
 }
 
-/// The values below 0 in the pieces of this rank.
-fn below_zero(snapshot: &dyn Snapshot, field: &str, comm: &Comm) -> ReadResult<Vec<f64>> {
+/// The values below 0 in each piece of this rank.
+fn below_zero(snapshot: &dyn Snapshot, field: &str, comm: &Comm) -> ReadResult<Vec<Vec<f64>>> {
     let of_piece = |piece: usize| {
         let mut below = Vec::new();
         snapshot.octs(piece, &[field], &mut |block| {
-            below.extend(values_below_zero(block));
+            append_of_block(block, &mut below);
             Ok(())
         })?;
         Ok(below)
     };
     let pieces = (comm.rank().at()..snapshot.header().n_pieces).into_par_iter().step_by(comm.n_ranks());
-    let parts = pieces.map(of_piece).collect::<ReadResult<Vec<Vec<f64>>>>()?;
-    Ok(parts.concat())
+    pieces.map(of_piece).collect()
 }
 
 /// Collective: the standard deviation of these values, which are those below 0.
-fn sigma(mut values: Vec<f64>, comm: &Comm) -> Result<Option<f64>, CommError> {
-    let mut n = total(&values, comm)?;
+fn sigma(mut parts: Vec<Vec<f64>>, comm: &Comm) -> Result<Option<f64>, CommError> {
+    let mut n = total(&parts, comm)?;
     if n < FEWEST {
         return Ok(None);
     }
     loop {
-        let sigma = SIGMA_PER_MEDIAN * median(&values, n, comm)?;
-        values.retain(|value| *value > -CLIP * sigma);
-        let left = total(&values, comm)?;
+        let sigma = SIGMA_PER_MEDIAN * median(&parts, n, comm)?;
+        parts.par_iter_mut().for_each(|values| values.retain(|value| *value > -CLIP * sigma));
+        let left = total(&parts, comm)?;
         if left == n || left < FEWEST {
             return Ok(Some(sigma));
         }
@@ -294,17 +300,19 @@ fn sigma(mut values: Vec<f64>, comm: &Comm) -> Result<Option<f64>, CommError> {
     }
 }
 
-fn total(values: &[f64], comm: &Comm) -> Result<u64, CommError> {
-    Ok(comm.all_reduce_counts(&[values.len() as u64], Reduce::Sum)?[0])
+fn total(parts: &[Vec<f64>], comm: &Comm) -> Result<u64, CommError> {
+    let here = parts.iter().map(|values| values.len() as u64).sum();
+    Ok(comm.all_reduce_counts(&[here], Reduce::Sum)?[0])
 }
 
 /// Collective: the median of the magnitudes of `n` values.
-fn median(values: &[f64], n: u64, comm: &Comm) -> Result<f64, CommError> {
-    let below = ranked(values, (n - 1) / 2, comm)?;
+fn median(parts: &[Vec<f64>], n: u64, comm: &Comm) -> Result<f64, CommError> {
+    let below = ranked(parts, (n - 1) / 2, comm)?;
     if n % 2 == 1 {
         return Ok(below);
     }
-    let above = values.par_iter().map(|value| value.abs()).filter(|value| *value > below);
+    let above = parts.par_iter().flat_map_iter(|values| values.iter().map(|value| value.abs()));
+    let above = above.filter(|value| *value > below);
     let both = |a: (u64, f64), b: (u64, f64)| (a.0 + b.0, a.1.min(b.1));
     let (n_above, next) = above.map(|value| (1, value)).reduce(|| (0, f64::INFINITY), both);
     let n_above = comm.all_reduce_counts(&[n_above], Reduce::Sum)?[0];
@@ -314,19 +322,38 @@ fn median(values: &[f64], n: u64, comm: &Comm) -> Result<f64, CommError> {
 }
 
 /// Collective: the magnitude with `rank` magnitudes below it.
-fn ranked(values: &[f64], mut rank: u64, comm: &Comm) -> Result<f64, CommError> {
+fn ranked(parts: &[Vec<f64>], rank: u64, comm: &Comm) -> Result<f64, CommError> {
     let mut selected = SelectedBits::default();
+    let mut rank = take_next(&mut selected, parts, rank, comm)?;
+    // Few values begin with the same bits.
+    let alike = |values: &Vec<f64>| values.iter().copied().filter(|value| selected.begins(*value)).collect();
+    let mut alike: Vec<Vec<f64>> = parts.par_iter().map(alike).collect();
     loop {
         if let Some(value) = selected.value() {
             return Ok(value);
         }
-        let joined = |mut a: Vec<u64>, b: Vec<u64>| {
-            a.iter_mut().zip(&b).for_each(|(a, b)| *a += b);
-            a
-        };
-        let here = values.par_chunks(PART).map(|part| selected.counts(part)).reduce_with(joined);
-        let here = here.unwrap_or_else(|| selected.counts(&[]));
-        let counts = comm.all_reduce_counts(&here, Reduce::Sum)?;
-        rank = selected.take(&counts, rank).expect("ranks are below the number of values");
+        rank = take_next(&mut selected, &alike, rank, comm)?;
+        alike.par_iter_mut().for_each(|values| values.retain(|value| selected.begins(*value)));
     }
+}
+
+/// Collective: takes the next bits of the value with `rank` values below it. Returns its rank among the
+/// values that begin alike.
+fn take_next(
+    selected: &mut SelectedBits,
+    parts: &[Vec<f64>],
+    rank: u64,
+    comm: &Comm,
+) -> Result<u64, CommError> {
+    let of = &*selected;
+    let counted = parts.par_iter().fold(SelectedBits::no_counts, |mut counts, values| {
+        of.count(values, &mut counts);
+        counts
+    });
+    let here = counted.reduce(SelectedBits::no_counts, |mut a, b| {
+        a.iter_mut().zip(&b).for_each(|(a, b)| *a += b);
+        a
+    });
+    let counts = comm.all_reduce_counts(&here, Reduce::Sum)?;
+    Ok(selected.take(&counts, rank).expect("ranks are below the number of values"))
 }
