@@ -323,10 +323,21 @@ class ClumpCatalogue(Catalogue):
 
         One value per cell, in the order or the shape of the cells that were handed over; those of cells without a label do not
         count. The same bits on any number of ranks and threads. Over ranks collective: the rows are those of this rank.
+        For an output on disk the cells are those of the table ``cells``; for a FITS image they have the shape of its array.
         """
         given = array(values, "values")
-        flat = given.ravel() if self._shape is None else given.ravel(order="F")
-        return self._of_call("sums", flat, of)
+        if self._has_items and hasattr(self._of, "sums"):
+            return self._of.sums(given.ravel() if self._shape is None else given.ravel(order="F"), of)
+        self._check_all_rows("sums over cells")
+        if of not in ("clumps", "haloes"):
+            raise InvalidArgumentError(f"labels of {of!r}; expected clumps or haloes")
+        labels = self.labels if of == "clumps" else self.halo_labels
+        if given.size != labels.size:
+            raise InvalidArgumentError(f"values: {given.size} of them; expected {labels.size}, one per cell")
+        ids, cells = self[of]["id"], np.flatnonzero(labels)
+        order = np.argsort(ids, kind="stable")
+        rows = order[np.searchsorted(ids, labels.ravel()[cells], sorter=order)]
+        return np.bincount(rows, given.ravel()[cells], minlength=len(ids))
 
     def clump(self, identifier: int) -> Clump:
         """The clump with this identifier."""

@@ -154,7 +154,7 @@ def test_catalogues_are_compared(mesh, tmp_path):
     cells = ib.Cells.leaves(mesh.levels, mesh.positions)
     paths = [tmp_path / name for name in ("a.hdf5", "b.hdf5")]
     for path, relevance in zip(paths, (1.2, 3.0)):
-        ib.phew_cells(cells, mesh.density, **dict(mesh.thresholds, relevance=relevance)).save(path)
+        ib.phew(cells, mesh.density, **dict(mesh.thresholds, relevance=relevance)).save(path)
     a, b = map(ib.read_catalogue, paths)
     assert len(a.clumps) > len(b.clumps)
     pairs = ib.compare(*paths, least_members=1)

@@ -30,8 +30,17 @@ pub(crate) fn sorted(
     key: impl Fn(usize) -> u128 + Sync,
     order: impl Fn(usize, usize) -> Ordering + Sync,
 ) -> Vec<usize> {
+    sorted_by(n, &key, &order)
+}
+
+/// As [`sorted`].
+fn sorted_by(
+    n: usize,
+    key: &(dyn Fn(usize) -> u128 + Sync),
+    order: &(dyn Fn(usize, usize) -> Ordering + Sync),
+) -> Vec<usize> {
     let mut words: Vec<u64> = (0..n as u32).into_par_iter().map(|i| word(0, i)).collect();
-    sort_from(&mut words, shared_bits(n, &key), &key, &order);
+    sort_from(&mut words, shared_bits(n, key), key, order);
     words.into_par_iter().map(place_of).collect()
 }
 
@@ -42,8 +51,8 @@ const MANY: usize = 64;
 fn sort_from(
     words: &mut [u64],
     from: u32,
-    key: &(impl Fn(usize) -> u128 + Sync),
-    order: &(impl Fn(usize, usize) -> Ordering + Sync),
+    key: &(dyn Fn(usize) -> u128 + Sync),
+    order: &(dyn Fn(usize, usize) -> Ordering + Sync),
 ) {
     let bits = |i: usize| (key(i).checked_shl(from).unwrap_or(0) >> 96) as u32;
     words.par_iter_mut().for_each(|w| *w = word(bits(place_of(*w)), *w as u32));
@@ -58,7 +67,7 @@ fn sort_from(
 }
 
 /// How many bits all keys begin with.
-fn shared_bits(n: usize, key: impl Fn(usize) -> u128 + Sync) -> u32 {
+fn shared_bits(n: usize, key: &(dyn Fn(usize) -> u128 + Sync)) -> u32 {
     let with = |[all, any]: [u128; 2], key: u128| [all & key, any | key];
     let each = (0..n).into_par_iter().fold(|| [u128::MAX, 0], |bits, i| with(bits, key(i)));
     let [all, any] = each.reduce(|| [u128::MAX, 0], |a, b| [a[0] & b[0], a[1] | b[1]]);

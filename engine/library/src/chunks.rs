@@ -9,6 +9,33 @@ pub(crate) fn chunks(n: usize, size: usize) -> Vec<Range<usize>> {
     (0..n).step_by(size).map(|start| start..(start + size).min(n)).collect()
 }
 
+/// The results of pieces of work, which threads take one by one.
+///
+/// Compilers take long over parallel loops, so this one is made once per type of results, not per closure.
+pub(crate) fn results<T: Send>(n: usize, of: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    match n {
+        0 | 1 => (0..n).map(of).collect(),
+        _ => (0..n).into_par_iter().with_max_len(1).map(of).collect(),
+    }
+}
+
+/// Whether `work` is true of all runs of `size` of the numbers below `n`. All are worked on, by all threads.
+pub(crate) fn all_runs(n: usize, size: usize, work: &(dyn Fn(Range<usize>) -> bool + Sync)) -> bool {
+    let runs = chunks(n, size);
+    results(runs.len(), &|i| work(runs[i].clone())).into_iter().all(|is_true| is_true)
+}
+
+/// Whether `work` is true of all runs of `size` of a list, each with the number of its first item. All are
+/// worked on, by all threads.
+pub(crate) fn all_runs_of<T: Send>(
+    list: &mut [T],
+    size: usize,
+    work: &(dyn Fn(usize, &mut [T]) -> bool + Sync),
+) -> bool {
+    let runs = list.par_chunks_mut(size).enumerate();
+    runs.map(|(i, run)| work(i * size, run)).reduce(|| true, |a, b| a & b)
+}
+
 /// A list cut into consecutive pieces of these lengths.
 pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let piece = |length: usize| {
@@ -23,9 +50,15 @@ pub(crate) fn carve<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>)
 pub fn joined<T: Pod + Send + Sync, P: AsRef<[T]> + Send + Sync>(parts: Vec<P>) -> Vec<T> {
     let lengths = || parts.iter().map(|part| part.as_ref().len());
     let mut whole: Vec<T> = zeros(lengths().sum());
-    let places = carve(&mut whole, lengths());
-    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(part.as_ref()));
+    let bytes = lengths().map(|length| length * size_of::<T>());
+    let places = carve(bytemuck::cast_slice_mut(&mut whole), bytes);
+    copy_all(places, &parts.iter().map(|part| bytemuck::cast_slice(part.as_ref())).collect::<Vec<_>>());
     whole
+}
+
+/// Copies bytes to their places, by all threads.
+fn copy_all(places: Vec<&mut [u8]>, from: &[&[u8]]) {
+    places.into_par_iter().zip(from).for_each(|(place, part)| place.copy_from_slice(part));
 }
 
 /// With at least this number of values, several threads pay off.

@@ -1,5 +1,6 @@
 //! The threads of a rank, for the loops of kernels.
 
+use crate::chunks::results;
 use inselberg_kernels::loops::Loops;
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -13,10 +14,7 @@ const LEAST: usize = 1 << 12;
 
 impl Loops for ThreadLoops {
     fn each<T: Send>(&self, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        match n {
-            0 | 1 => (0..n).map(each).collect(),
-            _ => (0..n).into_par_iter().with_max_len(1).map(&each).collect(),
-        }
+        results(n, &each)
     }
 
     fn fill<T: Send>(&self, column: &mut Vec<T>, n: usize, value: impl Fn(usize) -> T + Sync) {

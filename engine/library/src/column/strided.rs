@@ -1,9 +1,7 @@
 //! Numbers at equal distances in memory: of which type, and how are they read?
 
-use crate::chunks::chunks;
+use crate::chunks::{all_runs, all_runs_of};
 use bytemuck::Pod;
-use rayon::prelude::*;
-use std::ops::Range;
 
 /// The type of the numbers of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -143,6 +141,9 @@ numbers! {
     u64 U64 |i| Some(i.into());
 }
 
+/// Numbers that a thread takes at once.
+const RUN: usize = 1 << 13;
+
 impl Strided<'_> {
     /// The first byte of number `i`.
     #[inline(always)]
@@ -157,8 +158,9 @@ impl Strided<'_> {
     }
 
     fn copy_as<T: Number>(&self, start: impl Fn(usize) -> usize + Sync, out: &mut [f64]) {
-        out.par_iter_mut().with_min_len(1 << 12).enumerate().for_each(|(i, out)| {
-            *out = self.read::<T>(start(i)).real();
+        all_runs_of(out, RUN, &|first, out| {
+            out.iter_mut().zip(first..).for_each(|(out, i)| *out = self.read::<T>(start(i)).real());
+            true
         });
     }
 
@@ -168,12 +170,12 @@ impl Strided<'_> {
         out: &mut [U],
         part: impl Fn(&mut U) -> &mut T + Sync,
     ) -> bool {
-        let put = |(i, out): (usize, &mut U)| {
+        let put = |(out, i): (&mut U, usize)| {
             let integer = self.read::<N>(start(i)).integer().and_then(|value| T::try_from(value).ok());
             integer.map(|value| *part(out) = value).is_some()
         };
         // No early exit: numbers that are not integers are rare.
-        out.par_iter_mut().with_min_len(1 << 12).enumerate().map(put).reduce(|| true, |a, b| a & b)
+        all_runs_of(out, RUN, &|first, out| out.iter_mut().zip(first..).map(put).fold(true, |a, b| a & b))
     }
 
     fn all_as<T: Number>(
@@ -183,8 +185,7 @@ impl Strided<'_> {
         is_good: impl Fn(f64) -> bool + Sync,
     ) -> bool {
         // No early exit within a run: bad numbers are rare.
-        let run = |run: Range<usize>| run.fold(true, |all, i| all & is_good(self.read::<T>(start(i)).real()));
-        chunks(n, 1 << 14).into_par_iter().all(run)
+        all_runs(n, RUN, &|run| run.fold(true, |all, i| all & is_good(self.read::<T>(start(i)).real())))
     }
 
     /// Whether all numbers lie within the bytes, also when they are `shift` bytes further on.

@@ -30,8 +30,9 @@ params! {
             real("0.1", |share| *share > 0.0 && *share <= 0.5, "above 0, up to 0.5");
         /// Distance up to which objects are matched by place (code lengths of the first catalogue).
         ///
-        /// Without members, two objects can be the same if their centres are closer than this, or than the
-        /// half-mass radius of one of them. Of several, the one with the most similar mass is the partner.
+        /// Without members, two objects can be the same if their centres are not farther apart than this, or
+        /// than the half-mass radius of one of them: without such a radius, that of a sphere of its volume.
+        /// Of several, the one with the most similar mass is the partner.
         pub match_distance: f64 = 0.0, "match_distance" =
             real("0", |distance| *distance >= 0.0, "a distance of 0 or more");
         /// Added to all three coordinates of the second catalogue (its code lengths).

@@ -75,7 +75,7 @@ impl<'a> Grid<'a> {
                 for z in self.reach(at, radius, 2) {
                     let rows = self.rows.get(&self.inside([x, y, z])).into_iter().flatten().copied();
                     found.extend(
-                        rows.filter(|row| distance(at, self.positions[*row as usize], self.side) < radius),
+                        rows.filter(|row| distance(at, self.positions[*row as usize], self.side) <= radius),
                     );
                 }
             }
@@ -95,11 +95,10 @@ pub fn distance(a: [f64; 3], b: [f64; 3], side: Option<f64>) -> f64 {
     (0..3).map(|i| along(i).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Pairs whose distance is below `least` or below the half-mass radius of one of them: rows of both, by
-/// ascending rows.
+/// Pairs whose distance is no more than `least` or the reach of one of them: rows of both, by ascending rows.
 pub fn near(a: &LevelObjects, b: &LevelObjects, least: f64, side: Option<f64>) -> Vec<(u32, u32)> {
     let radius = |level: &LevelObjects, row: usize| {
-        let own = level.radius.as_ref().map_or(0.0, |radii| radii[row]);
+        let own = level.reach.as_ref().map_or(0.0, |radii| radii[row]);
         if own.is_finite() { own.max(least) } else { least }
     };
     let mut pairs = Vec::new();
@@ -108,7 +107,7 @@ pub fn near(a: &LevelObjects, b: &LevelObjects, least: f64, side: Option<f64>) -
         let found = of_b.within(a.position[row], radius(a, row));
         pairs.extend(found.into_iter().map(|other| (row as u32, other)));
     }
-    if b.radius.is_some() {
+    if b.reach.is_some() {
         let of_a = Grid::new(&a.position, side);
         for row in 0..b.id.len() {
             let found = of_a.within(b.position[row], radius(b, row));

@@ -9,6 +9,7 @@ use inselberg_io::catalogue::finders::FINDER;
 use inselberg_io::catalogue::units::{KILOMETRE, MEGAPARSEC, SOLAR_MASS};
 use inselberg_io::catalogue::{self, Attribute, CatalogueOutline, Dimension, Table, Values};
 use std::collections::HashMap;
+use std::f64::consts::PI;
 use std::path::Path;
 
 /// The common units in cgs: of length, mass and velocity.
@@ -46,6 +47,9 @@ pub struct LevelObjects {
     pub vmax: Option<Vec<f64>>,
     /// Radii of half the mass.
     pub radius: Option<Vec<f64>>,
+    /// How far from its centre the same object can be: the half-mass radius, or else the radius of a sphere of
+    /// its volume, or of a disc of its area.
+    pub reach: Option<Vec<f64>>,
     /// Masses within 200 times the critical density.
     pub mass_200: Option<Vec<f64>>,
     /// Radii of that density.
@@ -132,6 +136,8 @@ const MASSES: &[&str] = &["bound_mass", "mass", "Masses"];
 const POSITIONS: &[&str] = &["most_bound_position", "peak_position", "Centres", "centre"];
 const VMAX: &[&str] = &["maximum_circular_velocity"];
 const RADII: &[&str] = &["half_mass_radius", "radius"];
+/// Volumes in three dimensions, and areas in two.
+const SIZES_IN_SPACE: &[&str] = &["volume", "area"];
 const MASSES_200: &[&str] = &["mass_200_crit"];
 const RADII_200: &[&str] = &["radius_200_crit"];
 const IS_CENTRAL: &str = "is_central";
@@ -298,6 +304,15 @@ impl LevelRows {
         }
     }
 
+    /// Radii of spheres of these volumes, or of discs of these areas.
+    fn radii_of(&self, name: &str, unit: f64) -> Option<Vec<f64>> {
+        let radius = |size: f64| match name {
+            "area" => (size / PI).sqrt(),
+            _ => (size * 0.75 / PI).cbrt(),
+        };
+        Some(self.reals(name, 1.0)?.into_iter().map(|size| unit * radius(size)).collect())
+    }
+
     fn positions(&self, name: &str, unit: f64) -> Option<Vec<[f64; 3]>> {
         let values = self.table.vectors(name)?;
         Some(self.rows.iter().map(|row| values[*row].map(|x| x * unit)).collect())
@@ -321,7 +336,7 @@ fn read_level(
     };
     let (size, n_members) = (need("sizes", names.size)?, need("sizes", MEMBERS)?);
     let (position, of_mass) = (need("positions", POSITIONS)?, need("masses", MASSES)?);
-    let optional = [VMAX, RADII, MASSES_200, RADII_200].map(first);
+    let optional = [VMAX, RADII, SIZES_IN_SPACE, MASSES_200, RADII_200].map(first);
     let links = HOSTS.iter().map(|hosts| hosts.of_object).chain([IS_CENTRAL, CENTRAL]);
     let mut columns = vec![names.id, size, n_members, of_mass, position];
     columns.extend(optional.into_iter().flatten().chain(links.filter(|name| from.has(name))));
@@ -331,7 +346,9 @@ fn read_level(
     let bad = |column: &str| TreeError::of(&name, format!("{}/{column}", names.table), "numbers of its kind");
     let rows = LevelRows::new(table, names.id, size).ok_or_else(|| bad(size))?;
     let whole = |column: &str| rows.integers(column).ok_or_else(|| bad(column));
-    let [vmax, radius, mass_200, radius_200] = optional;
+    let [vmax, radius, volume, mass_200, radius_200] = optional;
+    let radius = radius.and_then(|column| rows.reals(column, length));
+    let reach = radius.clone().or_else(|| rows.radii_of(volume?, length));
     let level = LevelObjects {
         word: names.word,
         id: whole(names.id)?,
@@ -340,7 +357,8 @@ fn read_level(
         mass: rows.reals(of_mass, mass).ok_or_else(|| bad(of_mass))?,
         position: rows.positions(position, length).ok_or_else(|| bad(position))?,
         vmax: vmax.and_then(|column| rows.reals(column, velocity)),
-        radius: radius.and_then(|column| rows.reals(column, length)),
+        radius,
+        reach,
         mass_200: mass_200.and_then(|column| rows.reals(column, mass)),
         radius_200: radius_200.and_then(|column| rows.reals(column, length)),
         is_satellite: None,

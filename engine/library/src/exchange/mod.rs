@@ -7,7 +7,7 @@ pub mod bundle;
 pub mod chains;
 pub mod relay;
 
-use crate::chunks::joined;
+use crate::chunks::{chunks, joined, results};
 use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sum::{FixedSum, Quantum};
@@ -61,7 +61,8 @@ pub(crate) fn dealt<A: Sync, T: Pod + Send + Sync>(
         }
         parts
     };
-    let pieces: Vec<BTreeMap<Rank, Vec<T>>> = items.par_chunks(PIECE).map(of_piece).collect();
+    let runs = chunks(items.len(), PIECE);
+    let pieces: Vec<BTreeMap<Rank, Vec<T>>> = results(runs.len(), &|i| of_piece(&items[runs[i].clone()]));
     let mut parts: BTreeMap<Rank, Vec<Vec<T>>> = BTreeMap::new();
     for (to, part) in pieces.into_iter().flatten() {
         parts.entry(to).or_default().push(part);
