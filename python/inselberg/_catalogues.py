@@ -531,7 +531,9 @@ def read(path: str) -> Catalogue:
     """The catalogue of a file, as :func:`inselberg.read_catalogue`."""
     native = _native.read_catalogue(path)
     names = {name for name, *_ in native.layout()}
-    if "clumps" in names:
+    # Groups whose subhaloes are remembered list these as clumps.
+    is_of_groups = "Groups" in names and "linking_length" in native.attributes()
+    if "clumps" in names and not is_of_groups:
         return ClumpCatalogue(native)
     if "voids" in names:
         return VoidCatalogue(native)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from typing import Any, Callable, Dict, Iterable, Mapping, Tuple, Type, TypeVar
 
 from ._errors import InvalidArgumentError
@@ -80,6 +81,8 @@ def _text(key: str, value: Any) -> str:
         return "allow" if value else "error"
     if isinstance(value, str):
         return value
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
     if isinstance(value, Mapping):
         return ",".join(f"{name}={_text(key, length)}" for name, length in value.items())
     if key.endswith("_types"):

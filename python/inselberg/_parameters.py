@@ -5,6 +5,7 @@ Printed by ``inselberg options --python``: do not edit.
 
 from __future__ import annotations
 
+import os
 from typing import Literal, Mapping, Optional, Sequence, TypedDict, Union
 
 
@@ -86,9 +87,6 @@ class PhewOptions(TypedDict, total=False):
     #: Also list the bound particles of each clump, the most bound first.
     with_members: bool
 
-    #: Remember the members of each clump from output to output.
-    tracks: bool
-
     #: The types whose mass makes the potential of unbinding.
     potential_from: Union[None, str, Sequence[str], Sequence[float]]
 
@@ -106,6 +104,12 @@ class PhewOptions(TypedDict, total=False):
 
     #: Properties of bound members and of gas: words from basic, bound, so, all, gas.
     properties: Union[None, str, Sequence[str], Sequence[float]]
+
+    #: Remember the members of each object from output to output.
+    tracks: bool
+
+    #: With `tracks`: the catalogue of the last output, from which the first search goes on.
+    tracks_from: Union[None, str, os.PathLike[str]]
 
 
 class MeshOptions(TypedDict, total=False):
@@ -203,6 +207,12 @@ class FofOptions(TypedDict, total=False):
 
     #: Also list the bound particles of each group, the most bound first.
     with_members: bool
+
+    #: Remember the members of each object from output to output.
+    tracks: bool
+
+    #: With `tracks`: the catalogue of the last output, from which the first search goes on.
+    tracks_from: Union[None, str, os.PathLike[str]]
 
 
 class FofTypesOptions(TypedDict, total=False):

@@ -3,7 +3,9 @@
 
 pub mod case;
 pub mod compare;
+pub mod engines;
 pub mod fits;
+pub mod fly_through;
 pub mod friends;
 #[cfg(feature = "hdf5")]
 pub mod gadget;

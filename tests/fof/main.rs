@@ -14,3 +14,4 @@ mod ranks;
 mod soap;
 #[cfg(feature = "hdf5")]
 mod swift;
+mod tracks;

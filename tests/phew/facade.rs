@@ -2,6 +2,7 @@
 
 use crate::common::case::{Case, DARK, GAS, SYNTH, config};
 use crate::common::compare::{assert_same_table, bits};
+pub use crate::common::engines::over_ranks;
 use crate::common::host_octs::HostOcts;
 use crate::common::{Place, open, output};
 use crate::verify::meshes::{Field, any_field, threshold_for};
@@ -53,25 +54,6 @@ impl Division {
         }
         parts
     }
-}
-
-/// What `work` returns on each of several ranks as threads, by rank.
-pub fn over_ranks<T: Send>(
-    ranks: Vec<impl Into<RankBuilder> + Send>,
-    work: impl Fn(usize, Engine) -> T + Sync,
-) -> Vec<T> {
-    std::thread::scope(|scope| {
-        let start = |(rank, builder): (usize, _)| {
-            let work = &work;
-            scope.spawn(move || {
-                let engine =
-                    Engine::builder().threads(1 + rank % 2).rank(builder).build().expect("an engine");
-                work(rank, engine)
-            })
-        };
-        let threads: Vec<_> = ranks.into_iter().enumerate().map(start).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
-    })
 }
 
 fn geometry_of(snapshot: &dyn Snapshot) -> Geometry {

@@ -1,9 +1,7 @@
 //! Subhaloes that are remembered: a satellite that passes the centre of its host, where it has no peak.
-//!
-//! Host and satellite are Plummer spheres in equilibrium, and the satellite moves through the host as a whole.
-//! So its members are known in every output. The particles are in the memory of a program.
 
 use crate::common::compare::{assert_same, assert_same_table};
+use crate::common::fly_through::{self, CENTRE, Output, PATH, hold, satellite};
 use crate::common::output;
 use crate::common::room::Room;
 use crate::facade::over_ranks;
@@ -11,110 +9,38 @@ use crate::verify::random::Random;
 use inselberg::bound::SpanRules;
 use inselberg::{
     BoundRequest, Catalogue, Engine, ErrorKind, FieldChoice, Geometry, ParticleColumns, ParticleMeshParams,
-    Persistence, PhewParams, Units,
+    Persistence, PhewParams, TrackParams, Units,
 };
 use inselberg_comm::Comm;
-use inselberg_io::NEWTON;
 use inselberg_io::catalogue::{Table, TableColumn};
-
-const N_HOST: usize = 5000;
-const N_SATELLITE: usize = 250;
-
-/// Distance of the satellite from the centre of the host in each output.
-const PATH: [f64; 5] = [0.3, 0.12, 0.0, -0.07, -0.3];
-
-/// The output in which the satellite is at the centre.
-const CENTRE: usize = 2;
-
-/// Offsets and velocities of a Plummer sphere of this mass and scale length, with G = 1.
-fn plummer(n: usize, mass: f64, scale: f64, random: &mut Random) -> Vec<([f64; 3], [f64; 3])> {
-    let direction = |random: &mut Random| {
-        let (z, angle) = (2.0 * random.real() - 1.0, std::f64::consts::TAU * random.real());
-        let across = (1.0 - z * z).sqrt();
-        [across * angle.cos(), across * angle.sin(), z]
-    };
-    let member = |_| {
-        let r = loop {
-            let r = ((1.0 - random.real()).powf(-2.0 / 3.0) - 1.0).powf(-0.5);
-            if r < 4.0 {
-                break r;
-            }
-        };
-        let escape = (2.0 / (1.0 + r * r).sqrt()).sqrt();
-        let q = loop {
-            let (q, height) = (random.real(), 0.1 * random.real());
-            if height < q * q * (1.0 - q * q).powf(3.5) {
-                break q;
-            }
-        };
-        let (x, v) = (direction(random), direction(random));
-        (x.map(|x| x * r * scale), v.map(|v| v * q * escape * (mass / scale).sqrt()))
-    };
-    (0..n).map(member).collect()
-}
-
-/// Positions and velocities of all particles in each output of a path. Those of the satellite come first.
-fn series(path: &[f64], has_sunk: bool) -> Vec<Output> {
-    let mut random = Random(61);
-    let mass = N_SATELLITE as f64 / N_HOST as f64;
-    let satellite = plummer(N_SATELLITE, mass, 0.012, &mut random);
-    let host = plummer(N_HOST, 1.0, 0.03, &mut random);
-    let output = |x: &f64| {
-        let of = |members: &[([f64; 3], [f64; 3])], at: f64, speed: f64| -> Vec<([f64; 3], [f32; 3])> {
-            let moved = |(d, v): &([f64; 3], [f64; 3])| {
-                ([0.5 + at + d[0], 0.5 + d[1], 0.5 + d[2]], [v[0] + speed, v[1], v[2]].map(|v| v as f32))
-            };
-            members.iter().map(moved).collect()
-        };
-        // It falls freely, or has come to rest at the centre.
-        let is_at_rest = has_sunk && *x == 0.0;
-        let speed = if is_at_rest { 0.0 } else { -(2.0 / (x * x + 0.03 * 0.03).sqrt()).sqrt() };
-        of(&satellite, *x, speed).into_iter().chain(of(&host, 0.0, 0.0)).unzip()
-    };
-    path.iter().map(output).collect()
-}
 
 fn params(tracks: bool, fewest: Option<u64>) -> PhewParams {
     let spanning = SpanRules { fewest: fewest.or(Some(u64::MAX)), block: 64 };
-    let bound =
-        BoundRequest { unbind: true, with_members: true, tracks, spanning, ..BoundRequest::default() };
-    PhewParams::new(80.0).saddle(200.0).bound(bound)
+    let bound = BoundRequest { unbind: true, with_members: true, spanning, ..BoundRequest::default() };
+    PhewParams::new(80.0).saddle(200.0).bound(bound).tracks(TrackParams::default().on(tracks))
 }
 
-/// The catalogues of outputs from `first` on, on rank 0. Each rank holds every third particle or so.
+/// The catalogues of outputs from `first` on, on rank 0.
 fn found(
     engine: &mut Engine,
     first: usize,
     series: &[Output],
-    (rank, n_ranks): (usize, usize),
+    ranks: (usize, usize),
     params: &PhewParams,
 ) -> Vec<Catalogue> {
-    let units = Units { length: 1.0, density: 1.0, time: NEWTON.powf(-0.5) };
-    let mut catalogues = Vec::new();
-    for (number, (position, velocity)) in series.iter().enumerate().skip(first) {
-        let own = |row: &usize| (row / 7) % n_ranks == rank;
-        let rows: Vec<usize> = (0..position.len()).filter(own).collect();
-        let position: Vec<[f64; 3]> = rows.iter().map(|row| position[*row]).collect();
-        let velocity: Vec<[f32; 3]> = rows.iter().map(|row| velocity[*row]).collect();
-        // Not in the order of the rows.
-        let id: Vec<u64> = rows.iter().map(|row| id_of(*row)).collect();
-        let mass = vec![1.0 / N_HOST as f64; rows.len()];
-        let geometry = Geometry::cube(1.0).units(units).time(number as f64);
-        let columns = ParticleColumns::new(geometry, &position).masses(&mass).ids(&id).velocities(&velocity);
-        let held = engine.hold_particles(&columns).expect("held");
+    let of_output = |(number, output): (usize, &Output)| {
+        let held = hold(engine, number, output, ranks);
         let mesh = ParticleMeshParams::default().level_min(3).level_max(9);
-        let clumps = engine.phew_particles(&held, &mesh, params).expect("clumps");
-        catalogues.extend(clumps.gather(0).expect("gathered"));
-    }
-    catalogues
+        engine.phew_particles(&held, &mesh, params).expect("clumps").gather(0).expect("gathered")
+    };
+    series.iter().enumerate().skip(first).filter_map(of_output).collect()
 }
 
-fn id_of(row: usize) -> u64 {
-    (row as u64 * 7919) % (N_HOST + N_SATELLITE) as u64 + 1
+/// The outputs of a path.
+fn series(path: &[f64], has_sunk: bool) -> Vec<Output> {
+    let mut random = Random(61);
+    fly_through::series(path, has_sunk, &mut || random.real())
 }
-
-/// Positions and velocities of the particles of an output.
-type Output = (Vec<[f64; 3]>, Vec<[f32; 3]>);
 
 fn fly_through() -> Vec<Output> {
     series(&PATH, false)
@@ -127,21 +53,6 @@ fn found_alone(series: &[Output], tracks: bool) -> Vec<Catalogue> {
 
 fn alone(tracks: bool) -> Vec<Catalogue> {
     found_alone(&fly_through(), tracks)
-}
-
-/// The row of the clump with most members of the satellite and few others; and whether it has a peak.
-fn satellite(catalogue: &Catalogue) -> Option<usize> {
-    let (clumps, members) = (catalogue.table("clumps").expect("clumps"), catalogue.table("members"));
-    let of_clump = members.expect("members").counts("clump").expect("clumps").iter();
-    let ids = members.expect("members").identities("id").expect("identities");
-    let own: std::collections::BTreeSet<u64> = (0..N_SATELLITE).map(id_of).collect();
-    let mut counts = std::collections::BTreeMap::<u64, [usize; 2]>::new();
-    of_clump
-        .zip(ids)
-        .for_each(|(clump, id)| counts.entry(*clump).or_default()[usize::from(own.contains(id))] += 1);
-    let is_satellite = |n: &[usize; 2]| n[1] > N_SATELLITE * 8 / 10 && n[0] < N_SATELLITE / 5;
-    let clump = counts.iter().find(|(_, n)| is_satellite(n)).map(|(clump, _)| *clump)?;
-    clumps.counts("id").expect("identifiers").iter().position(|id| *id == clump)
 }
 
 fn counts<'a>(table: &'a Table, name: &str) -> &'a [u64] {
@@ -196,8 +107,9 @@ fn a_satellite_that_has_sunk_merges_into_its_host() {
 /// Under higher thresholds some objects have no peak, and so no cells.
 #[test]
 fn clumps_without_a_peak_have_no_gas() {
-    let bound = BoundRequest { unbind: true, tracks: true, gas: true, ..BoundRequest::default() };
+    let bound = BoundRequest { unbind: true, gas: true, ..BoundRequest::default() };
     let lax = PhewParams::new(2.0).persistence(Persistence::Ratio(1.1)).saddle(2.5).bound(bound);
+    let lax = lax.tracks(TrackParams::default().on(true));
     let strict = lax.clone().persistence(Persistence::Ratio(4.0)).saddle(200.0);
     let of_ranks = |n_ranks: usize| {
         let found = over_ranks(Comm::threads(n_ranks), |_, mut engine| {
@@ -263,8 +175,8 @@ fn a_series_goes_on_after_an_interruption() {
         inselberg_io::catalogue::write(path.as_ref(), &expected[first - 1]).expect("written");
         for n_ranks in [1, 2] {
             let of_ranks = over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
-                engine.read_tracks(&path).expect("tracks");
-                found(&mut engine, first, &series, (rank, n_ranks), &params(true, None))
+                let tracks = TrackParams::default().on(true).last_catalogue(path.clone().into());
+                found(&mut engine, first, &series, (rank, n_ranks), &params(true, None).tracks(tracks))
             });
             for (found, expected) in of_ranks[0].iter().zip(&expected[first..]) {
                 assert_same(found, expected, &format!("from output {first}, {n_ranks} ranks"));
@@ -276,10 +188,16 @@ fn a_series_goes_on_after_an_interruption() {
 #[test]
 fn catalogues_without_sound_tracks_are_refused() {
     let (room, mut engine) = (Room::new(), Engine::builder().threads(1).build().expect("an engine"));
+    let held = hold(&mut engine, 1, &fly_through()[1], (0, 1));
+    let mut search = |path: &str| {
+        let tracks = TrackParams::default().on(true).last_catalogue(path.into());
+        let mesh = ParticleMeshParams::default().level_min(3).level_max(9);
+        engine.phew_particles(&held, &mesh, &params(true, None).tracks(tracks)).expect_err("refused")
+    };
     let mut refused = |name: &str, catalogue: &Catalogue| {
         let path = room.path(name);
         inselberg_io::catalogue::write(path.as_ref(), catalogue).expect("written");
-        engine.read_tracks(&path).expect_err("refused").to_string()
+        search(&path).to_string()
     };
     let found = refused("plain.hdf5", &alone(false)[0]);
     assert!(found.contains("no tracks; expected"), "{found}");
@@ -290,6 +208,6 @@ fn catalogues_without_sound_tracks_are_refused() {
     values[0] += 1;
     let found = refused("broken.hdf5", &broken);
     assert!(found.contains("rows of sources"), "{found}");
-    let absent = engine.read_tracks(room.path("absent.hdf5")).expect_err("refused");
+    let absent = search(&room.path("absent.hdf5"));
     assert_eq!(absent.kind(), ErrorKind::Read, "{absent}");
 }

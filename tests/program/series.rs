@@ -267,14 +267,24 @@ fn an_interrupt_ends_the_series_and_the_next_run_goes_on() {
 }
 
 /// Each output follows from the one before it, so an output is only complete if that one has not changed.
+/// The words of a search with tracks for clumps, and for groups.
+const WITH_TRACKS: [&[&str]; 2] = [
+    &["phew", "--density-threshold", "40", "--saddle-threshold", "200", "--unbind", "--tracks"],
+    &["fof", "--min-size", "20", "--properties", "basic", "--tracks"],
+];
+
 #[test]
 fn tracks_go_from_catalogue_to_catalogue() {
+    WITH_TRACKS.into_iter().for_each(tracks_go_on);
+}
+
+fn tracks_go_on(search: &[&str]) {
     let room = Room::new();
     let inputs = outputs(&room, &[7, 8, 9]);
     let to = room.path(&format!("c_{{number}}.{}", FORMATS[0].extensions[0]));
     let run = |inputs: &[String], more: &[&str]| {
-        let more = [&["--unbind", "--tracks"], more].concat();
-        done_json(&args(inputs, &to, &more))
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        done_json(&[&search[..1], &inputs, &["-o", &to], &search[1..], more].concat())
     };
     assert_eq!(fates(&run(&inputs, &[])), ["computed"; 3]);
     assert_eq!(fates(&run(&inputs, &[])), ["kept"; 3]);
@@ -318,6 +328,12 @@ fn tracks_without_what_they_need_are_refused() {
         told
     };
     assert!(refused(&["--tracks"]).contains("--unbind as well"));
+    room.refuses(
+        &["fof", &inputs[0], "-o", &to, "--tracks"],
+        &["--tracks", "--properties basic, bound or all"],
+    );
+    let bound = ["fof", &inputs[0], "--tracks", "--properties", "basic"];
+    room.refuses(&[&bound[..], &["--group-ids", &to]].concat(), &["--output"]);
     assert!(refused(&["--unbind", "--tracks-from", "x.hdf5"]).contains("--tracks as well"));
     let told = refused(&["--unbind", "--tracks", "--duplicate-ids", "allow"]);
     assert!(told.contains("found again by identity"), "{told}");

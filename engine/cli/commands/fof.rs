@@ -10,7 +10,7 @@ use super::pictures;
 use super::results::{self, ResultFile, ResultKind};
 use super::search::{Search, SearchRun, on_rank};
 use super::viewers::ViewerFolders;
-use super::{fof_run, memory};
+use super::{fof_run, memory, tracked};
 #[cfg(feature = "plot")]
 use crate::config::ShownResults;
 use crate::config::{FofJob, Launch};
@@ -60,6 +60,10 @@ impl SnapshotJob for FofJob {
         (group_counts(attributes), &fof_run::SHOWN)
     }
 
+    fn follows(&self, attributes: &[(String, Attribute)]) -> bool {
+        tracked::follows(&self.fof.tracks, attributes)
+    }
+
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
         fof_run::read_headers(&self.inputs, &self.defaults, comm)
     }
@@ -107,9 +111,12 @@ impl Search for FofJob {
     }
 
     fn lists(&self) -> &'static [&'static str] {
-        match self.soap.is_some() || self.yt.is_some() || self.vtk.is_some() || self.shown.has_maps() {
-            true => &["Groups", "members"],
-            false => &[],
+        let is_needed =
+            self.soap.is_some() || self.yt.is_some() || self.vtk.is_some() || self.shown.has_maps();
+        match (is_needed, self.fof.tracks.on) {
+            (false, _) => &[],
+            (true, false) => &["Groups", "members"],
+            (true, true) => &["clumps", "Groups", "members"],
         }
     }
 

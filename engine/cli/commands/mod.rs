@@ -73,6 +73,7 @@ mod study_runs;
 mod survey;
 mod synth;
 mod topology;
+mod tracked;
 mod tree;
 #[cfg(feature = "plot")]
 mod tree_report;

@@ -10,13 +10,12 @@ use super::phew_run::{PhewInput, PhewSummary};
 use super::pictures;
 use super::results::{ResultFile, ResultKind};
 use super::search::{Search, SearchRun, on_rank};
-use super::{interrupt, memory, observer_files, out, phew_run, preflight, results, viewers};
+use super::{interrupt, memory, observer_files, out, phew_run, preflight, results, tracked, viewers};
 #[cfg(feature = "plot")]
 use crate::config::ShownResults;
 use crate::config::{Common, Launch, PhewJob, RecutJob};
 use crate::report::{CatalogueTotals, Count, table_text};
 use inselberg::stage::Stage;
-use inselberg::tracks;
 use inselberg::{Clumps, Engine, Error, is_void_catalogue, recut_voids};
 use inselberg_comm::Comm;
 use inselberg_io::InputFacts;
@@ -71,20 +70,7 @@ impl SnapshotJob for PhewJob {
     }
 
     fn follows(&self, attributes: &[(String, Attribute)]) -> bool {
-        if !self.phew.bound.tracks {
-            return true;
-        }
-        let text = |attributes: &[(String, Attribute)], wanted: &str| {
-            attributes.iter().find_map(|(name, value)| match value {
-                Attribute::Text(text) if name == wanted => Some(text.clone()),
-                _ => None,
-            })
-        };
-        let state = match &self.tracks_from {
-            None => Some("none".to_string()),
-            Some(last) => text(&catalogue::attributes_if_whole(last).unwrap_or_default(), tracks::DIGEST),
-        };
-        state.is_some() && state == text(attributes, tracks::DIGEST_BEFORE)
+        tracked::follows(&self.phew.tracks, attributes)
     }
 
     fn read_headers(&self, comm: &Comm) -> Result<InputFacts, CommandError> {
@@ -142,9 +128,6 @@ impl Search for PhewJob {
     }
 
     fn find(&self, input: &PhewInput, engine: &mut Engine) -> Result<Clumps, Error> {
-        if let Some(last) = &self.tracks_from {
-            engine.read_tracks(last)?;
-        }
         input.segment(self, engine)
     }
 

@@ -4,6 +4,7 @@ use super::ConfigError;
 use super::launch::{Launch, launch};
 use super::report_options::{ShownResults, shown_results};
 use super::series::{Series, SnapshotPaths, grouped, has_number, series};
+use super::tracked::{check_catalogue, following};
 use super::values::CheckedValues;
 use inselberg::{FofParams, InputDefaults, LinkingTypes};
 use std::path::PathBuf;
@@ -74,8 +75,9 @@ pub(super) fn fof(raw: &CheckedValues<'_>) -> Result<Series<FofJob>, ConfigError
         shown,
         launch: launch(raw)?,
     };
+    check_catalogue(raw, &job.fof.tracks, job.output.as_ref())?;
     let snapshots = snapshots(&job, inputs);
-    series(raw, job, snapshots)
+    Ok(following(series(raw, job, snapshots)?, |job| (&mut job.fof.tracks, job.output.as_ref())))
 }
 
 /// The files of each snapshot. Without a number in the name of a result several files are one snapshot, but

@@ -40,6 +40,7 @@ mod study;
 mod study_options;
 mod synth;
 mod synth_options;
+mod tracked;
 mod tree_options;
 mod values;
 mod view_options;

@@ -7,6 +7,7 @@ use super::library::only_in;
 use super::observer_options::{ObserverFiles, observer_files};
 use super::report_options::{ShownResults, shown_results};
 use super::series::{Series, SnapshotPaths, series};
+use super::tracked::{check_catalogue, following};
 use super::values::CheckedValues;
 use super::viewer_options::{dendrogram_of_phew, vtk_of_phew};
 use inselberg::bound::PropertyWords;
@@ -29,8 +30,6 @@ pub struct PhewJob {
     pub defaults: InputDefaults,
     /// Defaults for facts that the cells do not state.
     pub grid: FieldDefaults,
-    /// The catalogue whose tracks the search goes on from.
-    pub tracks_from: Option<PathBuf>,
     /// The catalogue.
     pub output: Option<PathBuf>,
     /// The folder of RAMSES-style text files.
@@ -84,7 +83,6 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
         grid: grid(raw)?,
         field,
         phew,
-        tracks_from: raw.path("tracks-from"),
         output,
         ramses_text,
         soap,
@@ -97,29 +95,9 @@ pub(super) fn phew(raw: &CheckedValues<'_>) -> Result<Series<PhewJob>, ConfigErr
         trace: raw.path("trace"),
         task_graph: raw.path("task-graph"),
     };
-    check_tracks(raw, &job)?;
+    check_catalogue(raw, &job.phew.tracks, job.output.as_ref())?;
     let series = series(raw, job, inputs.into_iter().map(|input| vec![input]).collect())?;
-    Ok(following(series))
-}
-
-/// With tracks, each snapshot goes on from the catalogue of the one before it.
-fn following(mut series: Series<PhewJob>) -> Series<PhewJob> {
-    let catalogues: Vec<Option<PathBuf>> = series.jobs.iter().map(|job| job.output.clone()).collect();
-    for (job, last) in series.jobs.iter_mut().skip(1).zip(catalogues) {
-        job.tracks_from = last.filter(|_| job.phew.bound.tracks);
-    }
-    series
-}
-
-/// Checks that tracks can go from catalogue to catalogue.
-fn check_tracks(raw: &CheckedValues<'_>, job: &PhewJob) -> Result<(), ConfigError> {
-    match &job.tracks_from {
-        Some(path) if !job.phew.bound.tracks => {
-            Err(raw.unfit("tracks-from", &path.display().to_string(), "--tracks as well"))
-        }
-        _ if job.phew.bound.tracks && job.output.is_none() => Err(raw.missing("output")),
-        _ => Ok(()),
-    }
+    Ok(following(series, |job| (&mut job.phew.tracks, job.output.as_ref())))
 }
 
 impl SnapshotPaths for PhewJob {

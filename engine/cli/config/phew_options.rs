@@ -76,18 +76,6 @@ pub(super) const PHEW: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "tracks-from",
-        key: "tracks_from",
-        heading: Input,
-        kind: OptionKind::Path,
-        example: "haloes_079.hdf5",
-        commands: &[Phew],
-        help: "With --tracks: the catalogue of the last output, from which the first snapshot goes on",
-        doc: "Each further snapshot goes on from the catalogue of the one before it. Without this option the first one \
-              begins new tracks.",
-        ..ROW
-    },
-    Opt {
         name: "ramses-text",
         key: "ramses_text",
         heading: Results,

@@ -37,7 +37,7 @@ fn kind_of(about: &Parameter) -> String {
         ParamKind::Flag => "true or false".into(),
         ParamKind::Types => "seven times 0 or 1".into(),
         ParamKind::Choice(words) => words.join(", "),
-        ParamKind::Real | ParamKind::Count | ParamKind::Text(_) => {
+        ParamKind::Real | ParamKind::Count | ParamKind::Text(_) | ParamKind::Path => {
             let unit = if about.measure.is_some() { ". Units" } else { "" };
             format!("{}{unit}", about.expected.replace('|', "\\|"))
         }
@@ -50,6 +50,7 @@ pub fn parameters_python() -> String {
         "\"\"\"Keywords of the functions, as the library declares them.\n\n\
          Printed by ``inselberg options --python``: do not edit.\n\"\"\"\n\n\
          from __future__ import annotations\n\n\
+         import os\n\
          from typing import Literal, Mapping, Optional, Sequence, TypedDict, Union\n",
     );
     for (subject, title) in SUBJECTS {
@@ -82,5 +83,6 @@ fn type_of(about: &Parameter) -> String {
             "Union[None, float, str, Mapping[str, float]]".into()
         }
         ParamKind::Text(_) => "Union[None, str, Sequence[str], Sequence[float]]".into(),
+        ParamKind::Path => "Union[None, str, os.PathLike[str]]".into(),
     }
 }

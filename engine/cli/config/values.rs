@@ -83,6 +83,7 @@ impl CheckedValues<'_> {
             Some((RawValue::Count(n), _)) => n.to_string(),
             Some((RawValue::Real(x), _)) => x.to_string(),
             Some((RawValue::Text(text), _)) => text,
+            Some((RawValue::Path(path), _)) => path.display().to_string(),
             _ => String::new(),
         }
     }

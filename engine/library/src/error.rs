@@ -2,6 +2,7 @@
 
 use crate::bound::BoundError;
 use crate::particles::BoxError;
+use crate::tracks::TrackError;
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
 use inselberg_io::params::ParamError;
@@ -193,16 +194,9 @@ pub enum RunError {
         "the input does not state its units, which the energies of particles need; expected an input with units"
     )]
     NoUnits,
-    /// Tracks go on from an output that is later than this one.
-    #[error(
-        "the output has the time {now}, and its tracks begin at {last}; expected outputs in the order of time"
-    )]
-    TracksOfLaterOutput {
-        /// Time of the output of the tracks.
-        last: f64,
-        /// Time of this output.
-        now: f64,
-    },
+    /// Tracks do not go on.
+    #[error(transparent)]
+    Tracks(TrackError),
     /// Energies need velocities.
     #[error("{kind} particles have no velocities, which their energies need; expected velocities")]
     NoVelocities {
@@ -371,6 +365,15 @@ impl From<BoundError> for RunError {
             BoundError::Members(error) => Self::Members(error),
             BoundError::SharedId { halo, id } => Self::SharedId { halo, id },
             BoundError::Comm(error) => Self::Comm(error),
+        }
+    }
+}
+
+impl From<TrackError> for RunError {
+    fn from(error: TrackError) -> Self {
+        match error {
+            TrackError::Comm(error) => Self::Comm(error),
+            error => Self::Tracks(error),
         }
     }
 }

@@ -191,5 +191,6 @@ pub use phew::image::LabelsOf;
 pub use phew::params::{DensityUnit, FieldChoice};
 pub use phew::selection::{Region, Selection};
 pub use projection::{DensityMap, MapBox, Projection, View};
+pub use tracks::TrackParams;
 pub use trees::series::SeriesOrder;
 pub use voids::VoidParams;

@@ -51,8 +51,8 @@ fn cube(
         let (first, whole) = (space.low[axis], space.sides[axis]);
         let low = centre[axis] - sides[axis] / 2.0;
         let low = if is_fine { first + ((low - first) / finest).round() * finest } else { low };
-        // Beyond the walls there is nothing.
-        if space.periodic[axis] { low } else { low.clamp(first, first + whole - sides[axis]) }
+        // Beyond the walls there is nothing. Rounding may put the last place before the first.
+        if space.periodic[axis] { low } else { low.min(first + whole - sides[axis]).max(first) }
     });
     with_pixels(View { low, sides, along, pixels: [1, 1] }, finest, pixels)
 }

@@ -43,7 +43,7 @@ mod value;
 pub use declare::set_row;
 pub use quantity::{NoQuantity, PhysicalUnit, Quantity, QuantityUnit};
 pub use scale::{DensityScale, InputScale, Measure, Quantities, has_units};
-pub use spec::{ParamSpec, any_types, assign, choice, count, flag, of_whole, real, text, types};
+pub use spec::{ParamSpec, any_types, assign, choice, count, flag, of_whole, path, real, text, types};
 pub use value::{ParamValue, parse_count};
 
 use crate::dimension::Dimension;
@@ -63,6 +63,8 @@ pub enum ParamKind {
     Choice(&'static [&'static str]),
     /// A text, shown as this in the help.
     Text(&'static str),
+    /// A file.
+    Path,
 }
 
 /// What a parameter is about.

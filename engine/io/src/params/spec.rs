@@ -1,6 +1,7 @@
 //! What is declared of a parameter beside its name and documentation.
 
 use super::{Measure, ParamKind, ParamValue, Parameter, Topic};
+use std::path::PathBuf;
 
 /// Sets a value from a text, if the text is one and that fits. Whether it does.
 pub type SetFromText<T> = fn(&mut T, &str, fn(&T) -> bool) -> bool;
@@ -122,6 +123,11 @@ pub const fn text<T: ParamValue>(
     expected: &'static str,
 ) -> ParamSpec<T> {
     ParamSpec::new(ParamKind::Text(shown), default, |_| true, expected)
+}
+
+/// A file; unset by default.
+pub const fn path(expected: &'static str) -> ParamSpec<Option<PathBuf>> {
+    ParamSpec::new(ParamKind::Path, "", |_| true, expected)
 }
 
 /// Particle types, at least one of them.

@@ -1,5 +1,7 @@
 //! Values as texts.
 
+use std::path::PathBuf;
+
 /// A type whose values a text can give.
 pub trait ParamValue: Sized {
     /// From a text; `None` if it is not such a value.
@@ -52,6 +54,16 @@ impl ParamValue for String {
 
     fn to_text(&self) -> Option<String> {
         Some(self.clone())
+    }
+}
+
+impl ParamValue for PathBuf {
+    fn from_text(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| text.into())
+    }
+
+    fn to_text(&self) -> Option<String> {
+        Some(self.display().to_string())
     }
 }
 

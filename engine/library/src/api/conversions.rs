@@ -58,7 +58,7 @@ from_errors! {
         | RunError::MassesBelowZero(_)
         | RunError::RegionOutside { .. }
         | RunError::NoUnits
-        | RunError::TracksOfLaterOutput { .. }
+        | RunError::Tracks(_)
         | RunError::NoVelocities { .. }
         | RunError::NoCosmology
         | RunError::NoGasField { .. }

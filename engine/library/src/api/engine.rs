@@ -18,7 +18,7 @@ use crate::api::phew;
 use crate::api::rank_builder::RankBuilder;
 use crate::api::session::{CallThreads, Part, ProcessOwner, Shared};
 use crate::api::snapshots;
-use crate::api::tracks;
+use crate::api::tracks::TrackMemory;
 use crate::api::trees::{self, MergerTree};
 use crate::api::voids::{self, Voids};
 use crate::compare::{CatalogueComparison, CompareParams};
@@ -190,24 +190,14 @@ impl Engine {
         self.shared.call(&call, |mut session| snapshots::phew_graph(&mut session, particles, graph, params))
     }
 
-    /// Collective: the next search with [`BoundRequest::tracks`](crate::BoundRequest) goes on from the tracks of
-    /// this catalogue. Without this call it goes on from the last search with tracks of this engine, if there
-    /// was one.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Read`] if it cannot be read or has no sound tracks; when a rank fails.
-    pub fn read_tracks(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        self.shared.call(&Call::new("read_tracks"), |session| tracks::read(session, path))
-    }
-
-    /// Collective: forgets all tracks. The next search with tracks begins new ones.
+    /// Collective: forgets all tracks of clumps and groups. The next search with
+    /// [`TrackParams`](crate::TrackParams) begins new ones, or reads those of the catalogue that it names. Free.
     ///
     /// # Errors
     /// When a rank makes another call, or fails.
     pub fn forget_tracks(&mut self) -> Result<(), Error> {
         self.shared.call(&Call::new("forget_tracks"), |session| {
-            *session.tracks = None;
+            *session.tracks = TrackMemory::default();
             Ok(())
         })
     }
@@ -258,7 +248,7 @@ impl Engine {
         params: &FofParams,
     ) -> Result<FofGroups, Error> {
         let call = Call::new("fof_particles").params(types).params(params);
-        self.shared.call(&call, |session| snapshots::fof(&session, particles, types, params))
+        self.shared.call(&call, |mut session| snapshots::fof(&mut session, particles, types, params))
     }
 
     /// Collective: an empty merger tree, to which outputs are added one after another.

@@ -87,8 +87,8 @@ pub(crate) fn search(
         let message = "black holes and group IDs in files are of particles on disk; expected neither for particles in memory";
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
-    if params.bound != BoundRequest::default() {
-        let message = "properties of groups of particles in memory; expected held ones, or particles on disk";
+    if params.bound != BoundRequest::default() || params.tracks.on {
+        let message = "properties and tracks of groups of particles in memory; expected held ones, or particles on disk";
         return Err(Error::new(ErrorKind::InvalidArgument, message));
     }
     let Session { shared, comm, executor, .. } = *session;

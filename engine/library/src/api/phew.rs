@@ -9,7 +9,6 @@ use crate::api::params::PhewParams;
 use crate::api::quantities::converted;
 use crate::api::session::Session;
 use crate::api::slips::DataSpan;
-use crate::api::tracks;
 use crate::error::{Error, ErrorKind, RunError};
 use crate::particle_mesh::ParticleSnapshot;
 use crate::partition::{Division, LocalField};
@@ -36,7 +35,7 @@ pub(crate) fn find(
     params.check_on_cells()?;
     let scale = InputScale::of_cells(&cells.geometry.header(), cells.geometry.units.is_some());
     let mut params = converted(params, &scale)?;
-    tracks::go_on(&session, &mut params);
+    session.tracks.clumps.go_on(&mut params.tracks, session.comm)?;
     let params = &params;
     params.check_on_cells()?;
     if params.density.is_none() {
@@ -72,7 +71,7 @@ pub(crate) fn find(
     };
     let found = from_peaks(&mut segmented, &source, &search, (params, true), comm, executor)?;
     let FoundClumps { catalogue, structures, ids } = found;
-    tracks::keep(tracks, params, &catalogue, comm)?;
+    tracks.clumps.keep(&params.tracks, &catalogue, comm)?;
     let _tables = Stage::within("tables", comm);
     let segmentation = segmented.into_segmentation();
     let balance = segmentation.balance;

@@ -6,13 +6,13 @@ use crate::api::hook::{Hook, HookObserver};
 use crate::api::meshes::MeshCache;
 use crate::api::params::TimeLimits;
 use crate::api::sums::identifiers;
+use crate::api::tracks::TrackMemory;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
 use crate::phew::image::{LabelsOf, stage_labels_of_part};
 use crate::progress::Observer;
 use crate::projection::{DensityMap, KeptForMaps, View, check_views, maps};
 use crate::stage::Stage;
-use crate::tracks::TrackState;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
     Catalogue, CataloguePart, SoapPlace, Table, bytes_of_first, check_soap, stage_part, stage_soap,
@@ -105,8 +105,7 @@ struct CallState {
     comm: Option<Comm>,
     plans: Arc<Plans>,
     meshes: MeshCache,
-    /// The tracks after the last search with tracks.
-    tracks: Option<Arc<TrackState>>,
+    tracks: TrackMemory,
     /// Calls of this rank so far, also those that it refused alone.
     n_calls: u64,
 }
@@ -127,8 +126,8 @@ pub(crate) struct Session<'a> {
     pub comm: &'a Comm,
     pub executor: &'a Executor<'a>,
     pub meshes: &'a mut MeshCache,
-    /// The tracks that a search with tracks goes on from, and leaves to the next one.
-    pub tracks: &'a mut Option<Arc<TrackState>>,
+    /// The tracks that searches go on from, and leave to the next ones.
+    pub tracks: &'a mut TrackMemory,
 }
 
 /// Where the calls of a rank stand beside those of the others.
@@ -160,7 +159,7 @@ impl Shared {
             comm: Some(comm),
             plans: Arc::default(),
             meshes: MeshCache::default(),
-            tracks: None,
+            tracks: TrackMemory::default(),
             n_calls: 0,
         };
         Arc::new(Self { owner, state: Mutex::new(state) })

@@ -10,7 +10,6 @@ use crate::api::phew::project_if;
 use crate::api::quantities::{MeanOf, converted, of_header, scale_of_cells, scale_of_particles};
 use crate::api::session::Session;
 use crate::api::slips::DataSpan;
-use crate::api::tracks;
 use crate::error::{Error, ErrorKind};
 use crate::fof::run_fof;
 use crate::phew::PhewRequest;
@@ -46,7 +45,7 @@ pub(crate) fn phew(
         return Err(ParamError::value("density_threshold", density, expected).into());
     }
     params.image.known = noise;
-    tracks::go_on(session, &mut params);
+    session.tracks.clumps.go_on(&mut params.tracks, session.comm)?;
     let params = &params;
     params.check_on_cells()?;
     if params.density.is_none() && params.noise_of_defaults().is_none() {
@@ -69,7 +68,7 @@ pub(crate) fn phew_particles(
     let snapshot = particles.on_ranks_of(session.comm)?.on_mesh(&mesh)?;
     let scale = scale_of_particles(session, particles, &mesh, MeanOf::Matter, params)?;
     let mut params = PhewParams { is_on_mesh: true, ..converted(params, &scale)? };
-    tracks::go_on(session, &mut params);
+    session.tracks.clumps.go_on(&mut params.tracks, session.comm)?;
     let params = &params;
     params.check()?;
     let request = PhewRequest { field: FieldChoice::Auto, params: params.clone() };
@@ -93,7 +92,7 @@ pub(crate) fn phew_graph(
     let snapshot = particles.on_ranks_of(session.comm)?.on_mesh(&graph.mesh)?;
     let scale = scale_of_particles(session, particles, &graph.mesh, MeanOf::Matter, params)?;
     let mut params = converted(params, &scale)?;
-    tracks::go_on(session, &mut params);
+    session.tracks.clumps.go_on(&mut params.tracks, session.comm)?;
     let params = &params;
     params.check()?;
     let request = PhewRequest { field: FieldChoice::Auto, params: params.clone() };
@@ -103,16 +102,18 @@ pub(crate) fn phew_graph(
 
 /// Collective: friends-of-friends groups of particles on disk.
 pub(crate) fn fof(
-    session: &Session,
+    session: &mut Session,
     particles: &OpenParticles,
     types: &LinkingTypes,
     params: &FofParams,
 ) -> Result<FofGroups, Error> {
     params.check()?;
-    let params = &converted(params, &of_header(particles.reader().about()))?;
-    let request = types.request(params)?;
+    let mut params = converted(params, &of_header(particles.reader().about()))?;
+    session.tracks.groups.go_on(&mut params.tracks, session.comm)?;
+    let request = types.request(&params)?;
     let found =
         run_fof(particles.on_ranks_of(session.comm)?.reader(), &request, session.comm, session.executor)?;
+    session.tracks.groups.keep(&params.tracks, &found.catalogue, session.comm)?;
     Ok(FofGroups::of_output(session.shared, found))
 }
 
@@ -127,7 +128,7 @@ impl Clumps {
     ) -> Result<Self, Error> {
         let (comm, side) = (session.comm, header.boxlen);
         let PhewOutcome { mut catalogue, part, structures, peaks, thresholds, units, leaves, .. } = found;
-        tracks::keep(session.tracks, params, &catalogue, comm)?;
+        session.tracks.clumps.keep(&params.tracks, &catalogue, comm)?;
         catalogue.attributes.extend(params.in_force(units.of).attributes());
         let span = DataSpan::new(&peaks, &thresholds, &catalogue, comm)?;
         let projection = match &part {

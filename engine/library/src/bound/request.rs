@@ -37,12 +37,6 @@ params! {
         ///
         /// Needs `unbind`.
         pub with_members: bool = false, "with_members" = flag("false").topic(Topic::Results);
-        /// Remember the members of each clump from output to output.
-        ///
-        /// Clumps then have tracks. A track whose density peak vanished in its host is still found, by the
-        /// particles that it had: a clump without a peak. Needs `unbind`, by energies, and identities that are
-        /// unique within a type. docs/tracks.md has the rules.
-        pub tracks: bool = false, "tracks" = flag("false").topic(Topic::Properties);
         /// The types whose mass makes the potential of unbinding.
         ///
         /// Types are gas, dark-matter, stars and other. Members of the other types are still tested against

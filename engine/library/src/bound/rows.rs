@@ -13,7 +13,7 @@ pub struct HaloClump {
     pub id: u64,
     /// Identifier of the clump that it merges into.
     pub parent: u64,
-    /// Mass of its patch; 0 for a group.
+    /// Mass of its patch, or of a group; 0 for a clump without a peak.
     pub mass: f64,
     /// Its peak, or another reference point near its particles. In code units.
     pub peak: [f64; 3],
@@ -27,19 +27,10 @@ pub struct HaloClump {
 }
 
 impl HaloClump {
-    /// A group, which is its own only clump.
-    pub fn alone(halo: u64, centre: [f64; 3]) -> Self {
+    /// A group of this mass, which is its own clump.
+    pub fn alone(halo: u64, centre: [f64; 3], mass: f64) -> Self {
         let (peak, peak_refined) = (centre, centre);
-        Self {
-            halo,
-            id: halo,
-            parent: halo,
-            mass: 0.0,
-            peak,
-            peak_refined,
-            border: f64::INFINITY,
-            is_peakless: 0,
-        }
+        Self { halo, id: halo, parent: halo, mass, peak, peak_refined, border: f64::INFINITY, is_peakless: 0 }
     }
 
     /// Which of these have no peak; empty if all have one.

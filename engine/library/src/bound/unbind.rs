@@ -178,6 +178,26 @@ impl Unbinder<'_> {
         heaviest(bound_mass).filter(|_| self.follows_mass()).unwrap_or(root)
     }
 
+    /// Whether shells are about a shrinking sphere.
+    pub fn shrinks_spheres(&self) -> bool {
+        self.method.has_shells() && self.shell_centre == ShellCentre::ShrinkingSphere
+    }
+
+    /// The centre of the shells of each clump: `shrunk` is that of the shrinking sphere of its halo, if it is
+    /// wanted. Clumps without a peak lie elsewhere.
+    pub fn shell_centres(
+        &self,
+        clumps: &[HaloClump],
+        frame: &HaloFrame,
+        shrunk: Option<[f64; 3]>,
+    ) -> Vec<[f64; 3]> {
+        let centre = |clump: &HaloClump| {
+            let of_halo = shrunk.filter(|_| clump.is_peakless == 0);
+            of_halo.unwrap_or_else(|| frame.relative(self.method.centre(clump)))
+        };
+        clumps.iter().map(centre).collect()
+    }
+
     /// Appends the chosen properties of a clump; all are 0 if nothing is bound.
     pub fn append_values(&self, properties: Option<&BoundProperties>, frame: &HaloFrame, to: &mut Vec<f64>) {
         match properties {
@@ -252,13 +272,14 @@ impl HaloTask<'_> {
         let members =
             HaloMembers::in_blocks(self.member_columns(), self.unbinder.spanning.block, &ThreadLoops)?;
         let parent = self.unbinder.parents(self.clumps);
-        let whole = self.unbind_whole(&members, &parent, scratch);
+        let centres = self.shell_centres(&members);
+        let whole = self.unbind_whole(&members, centres[root_of(&parent)], scratch);
 
         let is_peakless = HaloClump::peakless(self.clumps);
         let tree = ClumpTree {
             clump_of: &self.clump_of_members(&members),
             parent: &parent,
-            centre: &self.shell_centres(&members),
+            centre: &centres,
             whole: whole.as_ref().map(|whole| &whole.bound),
             peakless: PeaklessClumps {
                 is_peakless: &is_peakless,
@@ -335,16 +356,15 @@ impl HaloTask<'_> {
     }
 
     /// Unbinds the halo as a whole, with the members of all its clumps as candidates. `None` if it has only
-    /// one clump, or the rules have no such step.
+    /// one clump, or the rules have no such step. `peak` is the centre of the shells of its root.
     fn unbind_whole(
         &self,
         members: &HaloMembers,
-        parent: &[Option<u32>],
+        peak: [f64; 3],
         scratch: &mut UnbindScratch,
     ) -> Option<Unbinding> {
         let rules = self.unbinder.method.energy_rules().filter(|_| self.clumps.len() > 1)?;
         let all = members.all();
-        let peak = self.relative_to_peak(self.clumps[root_of(parent)].peak);
         let candidates =
             Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_claimed: false };
         let call = UnbindCall { gravity: &self.unbinder.gravity, rules, slices: &ThreadLoops };
@@ -402,12 +422,11 @@ impl HaloTask<'_> {
 
     /// The centre of the shells of each clump.
     fn shell_centres(&self, members: &HaloMembers) -> Vec<[f64; 3]> {
-        let Unbinder { method, shell_centre, .. } = self.unbinder;
-        if method.has_shells() && *shell_centre == ShellCentre::ShrinkingSphere {
+        let shrunk = self.unbinder.shrinks_spheres().then(|| {
             let Ok(centre) = shrinking_sphere_of_slices(members, &ThreadLoops);
-            return vec![centre; self.clumps.len()];
-        }
-        self.clumps.iter().map(|clump| self.relative_to_peak(method.centre(clump))).collect()
+            centre
+        });
+        self.unbinder.shell_centres(self.clumps, &self.frame(), shrunk)
     }
 
     /// Appends the bound particles of a clump, the most bound first.

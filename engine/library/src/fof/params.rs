@@ -1,6 +1,7 @@
 //! What friends-of-friends takes.
 
 use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice, PropertyWords, allows_duplicates};
+use crate::tracks::TrackParams;
 use inselberg_io::catalogue::units::SOLAR_MASS;
 use inselberg_io::params;
 use inselberg_io::params::{ParamError, check_ranges};
@@ -72,6 +73,10 @@ params! {
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
             "a finite length above 0",
         ).topic(Topic::Properties).measured(Measure::LENGTH).example("0.005");
+    }
+    with {
+        /// Whether objects are remembered from output to output. Groups of particles on disk, or held ones.
+        tracks: TrackParams,
     }
     also {
         /// Linking length in units of the mean separation of dark-matter particles.
@@ -178,8 +183,10 @@ impl FofParams {
     /// # Errors
     /// The first parameter that is out of range or does not go with another one.
     pub fn check(&self) -> Result<(), ParamError> {
+        const UNBINDING: &str = "`properties` basic, bound or all";
         const BOUND: &str = "`properties` basic, bound or all beside it";
         check_ranges(self)?;
+        self.tracks.check(&self.bound, self.allow_duplicate_ids, UNBINDING)?;
         match self.softening {
             Some(length) if !self.bound.unbind => Err(ParamError::value("softening", length, BOUND)),
             _ if self.bound.with_members && !self.bound.unbind => {

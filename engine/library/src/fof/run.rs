@@ -102,7 +102,7 @@ pub fn run_fof(
     let mut catalogue = catalogue(&facts, &found, comm, observer)?;
     let searched =
         SearchedInput { input, request, plan: &plan, ranges: &ranges, rules: &rules, found: &found };
-    bound::add_to(&mut catalogue.tables, &searched, comm, executor)?;
+    bound::add_to(&mut catalogue, &searched, comm, executor)?;
     let group_ids = request.params.with_group_ids.then(|| CataloguePart {
         attributes: catalogue.attributes.clone(),
         tables: group_ids_tables(about, &ranges, &found.group_of, Numbering::of_params(&request.params)),

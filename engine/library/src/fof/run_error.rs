@@ -2,6 +2,7 @@
 
 use crate::bound::BoundError;
 use crate::fof::FofError;
+use crate::tracks::TrackError;
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
 use inselberg_io::particles::MissingMasses;
@@ -102,6 +103,15 @@ pub enum FofRunError {
         "properties of gas cells of groups; expected other properties, or clumps in the gas cells of an output"
     )]
     GasOfGroups,
+    /// Tracks do not go on.
+    #[error(transparent)]
+    Tracks(TrackError),
+    /// Tracks are found by identities.
+    #[error("{name} has no ParticleIDs, by which tracks find their particles; expected identities")]
+    NoIdentities {
+        /// The species.
+        name: String,
+    },
     /// A box that is not made of cubes.
     #[error(
         "the box is {sides:?}; for properties of groups expected sides that are multiples of the shortest one"
@@ -142,6 +152,15 @@ impl From<BoundError> for FofRunError {
             BoundError::Members(error) => Self::Members(error),
             BoundError::SharedId { halo: group, id } => Self::SharedId { group, id },
             BoundError::Comm(error) => Self::Comm(error),
+        }
+    }
+}
+
+impl From<TrackError> for FofRunError {
+    fn from(error: TrackError) -> Self {
+        match error {
+            TrackError::Comm(error) => Self::Comm(error),
+            error => Self::Tracks(error),
         }
     }
 }

@@ -199,7 +199,7 @@ pub fn from_peaks(
             ids: &ids,
             structures: &structures,
             density_threshold: of.peaks().density_threshold,
-            tracks: params.tracks_before.0.as_deref(),
+            tracks: &params.tracks,
         };
         bound::add_to(&mut catalogue, &input, &params.bound, comm, executor)?;
     }

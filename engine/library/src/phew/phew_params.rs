@@ -1,6 +1,6 @@
 //! What PHEW takes.
 
-use crate::bound::{BoundRequest, PotentialChoice, PropertyChoice};
+use crate::bound::{BoundRequest, PropertyChoice};
 use crate::density::LeafValues;
 use crate::error::RunError;
 use crate::partition::Weights;
@@ -11,7 +11,7 @@ use crate::phew::params::{
     DensityUnit, FieldChoice, LEAST_THRESHOLD, Thresholds, check_rules, set_persistence,
 };
 use crate::phew::selection::Selection;
-use crate::tracks::TracksBefore;
+use crate::tracks::TrackParams;
 use inselberg_io::params;
 use inselberg_io::params::{ParamError, Params, check_ranges};
 use inselberg_kernels::phew::persistence::Persistence;
@@ -138,8 +138,6 @@ params! {
         pub keep_density: bool = false;
         /// Whether particles make the mesh, which has its own default.
         pub(crate) is_on_mesh: bool = false;
-        /// The tracks that the search goes on from.
-        pub(crate) tracks_before: TracksBefore = TracksBefore::default();
     }
     with {
         /// What a FITS image or cube leaves open.
@@ -147,6 +145,8 @@ params! {
         /// Properties of the particles of an output that gravity binds to each clump. Adds columns to its
         /// tables of clumps and haloes. The output needs velocities and units.
         bound: BoundRequest,
+        /// Whether objects are remembered from output to output.
+        tracks: TrackParams,
     }
     also {
         /// Smallest peak-to-saddle density ratio of a peak that is not noise.
@@ -271,28 +271,13 @@ impl PhewParams {
         if self.bound.with_members && !self.bound.unbind {
             return Err(ParamError::value("with_members", true, "`unbind` beside it"));
         }
-        self.check_tracks()?;
+        self.tracks.check(&self.bound, self.bound.allow_duplicate_ids, "`unbind`")?;
         if self.bound.properties != PropertyChoice::Basic && !self.bound.unbind {
             let expected = "`unbind` beside it, or gas alone";
             return Err(ParamError::value("properties", self.bound.properties.name(), expected));
         }
         check_rules(self.rules, &self.thresholds(), &self.bound)?;
         Ok(())
-    }
-
-    /// Checks what tracks need.
-    fn check_tracks(&self) -> Result<(), ParamError> {
-        let bound = &self.bound;
-        let missing = match () {
-            () if !bound.tracks => return Ok(()),
-            () if !bound.unbind => "`unbind` beside it",
-            () if bound.potential == PotentialChoice::Ramses => {
-                "unbinding by energies, not by RAMSES's rules"
-            }
-            () if bound.allow_duplicate_ids => "`duplicate_ids` error: particles are found again by identity",
-            () => return Ok(()),
-        };
-        Err(ParamError::value("tracks", true, missing))
     }
 
     /// Checks the density threshold and the saddle threshold against each other.

@@ -31,8 +31,9 @@ pub struct TrackRules {
     pub follows_mass: bool,
     /// The box.
     pub space: SizedBox,
-    /// The density at which a particle without a patch is as large as its cube: the density threshold.
-    pub density: f64,
+    /// The density at which a particle without a softening length is as large as its cube: the density
+    /// threshold. `None`: all have one.
+    pub density: Option<f64>,
 }
 
 /// The places of all tracks in an output.
@@ -96,8 +97,8 @@ impl PlacedTracks {
         if is_root == 0 || is_peakless > 0 {
             particle.former_rank = former.rank;
         }
-        if is_outside && particle.softening == 0.0 {
-            particle.softening = (particle.mass / rules.density).cbrt() as f32;
+        if let Some(density) = rules.density.filter(|_| is_outside && particle.softening == 0.0) {
+            particle.softening = (particle.mass / density).cbrt() as f32;
         }
     }
 

@@ -5,12 +5,14 @@
 //!
 //! | step | file |
 //! |---|---|
+//! | what a search asks for | [`params`] |
 //! | what an output leaves to the next one | [`state`] |
 //! | the same as tables of a catalogue, and back | [`tables`], [`stored`] |
 //! | particles of sources, found by identity | [`sources`] |
 //! | where the cores of tracks are now | [`cores`] |
 //! | places of the tracks, clumps without a peak, and candidates of every track | [`before`] |
 //! | bound particles and losers become the sources of the next output | [`after`] |
+//! | both, for a search | [`output`] |
 //!
 //! ```text
 //!   every rank:  its particles ──► rank of their identity: track, rank in its source ──► back, 8 bytes per particle
@@ -29,13 +31,16 @@
 mod after;
 mod before;
 mod cores;
+mod output;
+mod params;
 mod sources;
 mod state;
 mod stored;
 mod tables;
 
-pub use after::TracksAfter;
 pub use before::{PlacedTracks, TrackRules};
+pub use output::{TrackCatalogue, TrackError, TrackedOutput};
+pub use params::TrackParams;
 pub use state::{STATE, TrackState, TracksBefore};
 pub use stored::read_tracks;
-pub use tables::{DIGEST, DIGEST_BEFORE, add_peakless, add_track_columns, track_attributes};
+pub use tables::{DIGEST, DIGEST_BEFORE, add_peakless, add_track_columns};

@@ -165,10 +165,15 @@ fn append(column: &mut TableColumn, peakless: &[HaloClump]) {
     }
 }
 
-/// Adds the track of each clump, and whether it has a peak.
-pub fn add_track_columns(table: &mut Table, rows: &[HaloClump], track_of: &BTreeMap<u64, u64>) {
+/// Adds the track of each clump, and whether it is more than history: a column with this name and description.
+pub fn add_track_columns(
+    table: &mut Table,
+    rows: &[HaloClump],
+    track_of: &BTreeMap<u64, u64>,
+    [name, about]: [&str; 2],
+) {
     let track = rows.iter().map(|row| track_of.get(&row.id).copied().unwrap_or(0)).collect();
-    let has_peak = rows.iter().map(|row| u8::from(row.is_peakless == 0)).collect();
+    let has_patch = rows.iter().map(|row| u8::from(row.is_peakless == 0)).collect();
     table.columns.extend([
         column(
             "track",
@@ -176,11 +181,6 @@ pub fn add_track_columns(table: &mut Table, rows: &[HaloClump], track_of: &BTree
             "its track, a row of tracks; 0 if too few are bound",
             Values::U64(track),
         ),
-        column(
-            "has_peak",
-            Dimension::NONE,
-            "1 for a clump of a density peak, 0 for a track that has none: it has no patch",
-            Values::U8(has_peak),
-        ),
+        column(name, Dimension::NONE, about, Values::U8(has_patch)),
     ]);
 }

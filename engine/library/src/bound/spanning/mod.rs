@@ -18,9 +18,7 @@ use crate::bound::frame::HaloFrame;
 use crate::bound::method::SlicedClump;
 use crate::bound::rank_slices::RankSlices;
 use crate::bound::rows::HaloClump;
-use crate::bound::unbind::{
-    BoundClump, BoundHaloes, BoundParticle, BoundPiece, ShellCentre, Unbinder, root_of,
-};
+use crate::bound::unbind::{BoundClump, BoundHaloes, BoundParticle, BoundPiece, Unbinder, root_of};
 use crate::bound::workers::SpanningHalo;
 use crate::exchange::bundle::{SendBuffers, all_records};
 use bytemuck::{Pod, Zeroable};
@@ -123,11 +121,11 @@ pub fn unbind_spanning(
     let sliced = SlicedHalo::new(halo.members, &frame, unbinder, &slices)?;
     let place = |id: u64| clumps.binary_search_by_key(&id, |clump| clump.id).unwrap_or(0);
     let parent = unbinder.parents(clumps);
-    let centres = match unbinder.method.has_shells() && unbinder.shell_centre == ShellCentre::ShrinkingSphere
-    {
-        true => vec![shrinking_sphere_of_slices(&sliced.members, &slices)?; clumps.len()],
-        false => clumps.iter().map(|clump| frame.relative(unbinder.method.centre(clump))).collect(),
+    let shrunk = match unbinder.shrinks_spheres() {
+        true => Some(shrinking_sphere_of_slices(&sliced.members, &slices)?),
+        false => None,
     };
+    let centres = unbinder.shell_centres(clumps, &frame, shrunk);
     let (whole, rows, pieces) = (None, Vec::new(), Vec::new());
     let mut work =
         SpanningClumps { unbinder, clumps, parent, is_peakless, whole, centres, frame, limit, rows, pieces };
@@ -264,7 +262,7 @@ impl SpanningClumps<'_> {
             return Ok(());
         };
         let (members, gravity, all) = (&halo.members, &self.unbinder.gravity, halo.members.all());
-        let peak = self.frame.relative(self.clumps[root_of(&self.parent)].peak);
+        let peak = self.centres[root_of(&self.parent)];
         let candidates =
             Candidates { list: &all, handed: &[], whole: None, peak, is_within: false, is_claimed: false };
         let call = UnbindCall { gravity, rules, slices };

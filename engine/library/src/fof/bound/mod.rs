@@ -1,12 +1,14 @@
-//! Properties of groups: which of its particles does gravity hold, and what are the spheres about its centre?
+//! Properties of groups: which of its particles does gravity hold, what are the spheres about its centre, and
+//! which objects that history knows are in it?
 //!
-//! Place in the flow: after the search, before the catalogue is written. Each group is a halo with one clump,
-//! without substructure. `crate::bound` unbinds it; `particles` reads the input a second time for that,
+//! Place in the flow: after the search, before the catalogue is written. Each group is a halo with one clump.
+//! Tracks of earlier outputs (`tracks`) are further clumps of it. `crate::bound` unbinds it; `particles` reads the input a second time for that,
 //! because the search keeps no velocities or masses of single particles. Spheres are about the most bound
 //! particle, or about the centre of mass where nothing is unbound.
 
 mod particles;
 mod space;
+mod tracks;
 
 use crate::bound::{
     BoundColumn, BoundTask, HaloClump, HaloRows, MemberNames, PotentialChoice, ShellCentre, SphereCentre,
@@ -21,11 +23,12 @@ use crate::fof::types::{FoundGroups, Groups, LinkingRules};
 use crate::particles::RowRange;
 use crate::stage::Stage;
 use inselberg_comm::Comm;
-use inselberg_io::catalogue::{PartTable, Table};
+use inselberg_io::catalogue::{CataloguePart, Table};
 use inselberg_io::particles::{ParticleHeader, ParticleInput, Species, mass_of_all};
 use inselberg_io::{Cosmology, Units};
 use inselberg_kernels::bound::Gravity;
 use particles::GroupParticles;
+use tracks::TrackedGroups;
 
 /// What the search leaves.
 pub struct SearchedInput<'a> {
@@ -65,6 +68,12 @@ pub fn check(about: &ParticleHeader, request: &FofRequest, plan: &ReadPlan) -> R
             return Err(FofRunError::NoVelocities { name: without.name.clone() });
         }
     }
+    if request.params.tracks.on {
+        let species = plan.taken.species(about);
+        if let Some(without) = species.into_iter().find(|s| s.n > 0 && !s.has_ids) {
+            return Err(FofRunError::NoIdentities { name: without.name.clone() });
+        }
+    }
     if request.params.bound.properties.has_spheres() {
         cosmology(about)?;
         let with_particles: Vec<&Species> = about.species.iter().filter(|s| s.n > 0).collect();
@@ -82,13 +91,13 @@ fn cosmology(about: &ParticleHeader) -> Result<&Cosmology, FofRunError> {
     about.cosmology.as_ref().filter(|cosmology| cosmology.hubble_rate() > 0.0).ok_or(FofRunError::NoCosmology)
 }
 
-/// Collective: adds the properties to the table of groups, and the table of members. Does nothing unless
-/// asked.
+/// Collective: adds the properties to the table of groups, and the table of members. With tracks, also their
+/// tables and that of clumps. Does nothing unless asked.
 ///
 /// # Errors
 /// When the input lacks what properties need, or cannot be read; when another rank fails.
 pub fn add_to(
-    tables: &mut Vec<PartTable>,
+    catalogue: &mut CataloguePart,
     of: &SearchedInput,
     comm: &Comm,
     executor: &Executor,
@@ -109,18 +118,17 @@ pub fn add_to(
     let particles = Stage::run("members", 0, comm, executor.observer(), || {
         particles::read(of, densities.is_some(), comm, executor.observer())
     })?;
-    let groups = tables.iter_mut().find(|part| part.table.name == "Groups");
-    let groups = &mut groups.expect("a catalogue of groups has their table").table;
     let physics = GroupPhysics { gravity, densities };
-    let members = match request.params.bound.unbinding() {
-        Some(_) => physics.unbind(groups, particles, of, comm, executor)?,
-        None => {
-            physics.add_spheres(groups, particles, of, comm, executor)?;
-            None
-        }
-    };
-    tables.extend(members);
-    Ok(())
+    match request.params.bound.unbinding() {
+        Some(_) => physics.unbind(catalogue, particles, of, comm, executor),
+        None => physics.add_spheres(groups_of(catalogue), particles, of, comm, executor),
+    }
+}
+
+/// The table of groups.
+fn groups_of(catalogue: &mut CataloguePart) -> &mut Table {
+    let groups = catalogue.tables.iter_mut().find(|part| part.table.name == "Groups");
+    &mut groups.expect("a catalogue of groups has their table").table
 }
 
 /// Gravity, and the mean densities of spheres.
@@ -130,20 +138,28 @@ struct GroupPhysics {
 }
 
 impl GroupPhysics {
-    /// Collective: adds what is bound, and spheres about the most bound particles. Returns the table of
-    /// members.
+    /// Collective: adds what is bound, spheres about the most bound particles, members, and tracks.
     fn unbind(
         &self,
-        groups: &mut Table,
-        particles: GroupParticles,
+        catalogue: &mut CataloguePart,
+        mut particles: GroupParticles,
         of: &SearchedInput,
         comm: &Comm,
         executor: &Executor,
-    ) -> Result<Option<PartTable>, FofRunError> {
+    ) -> Result<(), FofRunError> {
         let bound = of.request.params.bound;
         let columns = BoundColumn::chosen(bound.properties);
         let method = UnbindMethod::by_energies(&bound);
-        let rows = rows_of(&of.found.groups);
+        let mut rows = rows_of(&of.found.groups);
+        let n_groups = rows.haloes.len();
+        let tracked = TrackedGroups::new(of);
+        let placed = match &tracked {
+            Some(tracked) => {
+                let _tracks = Stage::begin("tracks", tracked.n_last(), comm, executor.observer());
+                tracked.place(&mut particles.candidates, &mut rows, particles.space, comm)?
+            }
+            None => None,
+        };
         let unbinder = Unbinder {
             space: particles.space,
             gravity: self.gravity,
@@ -153,15 +169,23 @@ impl GroupPhysics {
             columns: &columns,
             allow_duplicate_ids: of.request.params.allow_duplicate_ids,
             spanning: bound.spanning,
-            has_tracks: false,
+            has_tracks: placed.is_some(),
         };
         let (densities, with_members) = (self.densities, bound.with_members);
-        let task = BoundTask { unbinder, densities, rows: &rows, with_members, with_ranks: false };
+        let with_ranks = tracked.is_some();
+        let task = BoundTask { unbinder, densities, rows: &rows, with_members, with_ranks };
         let found = task.run(particles.candidates, comm, executor)?;
-        found.add_to_groups(groups, &rows.clumps);
-        let ids = Numbering::of_params(&of.request.params);
-        let number = |group| ids.id(group).cast_unsigned();
-        Ok(found.members(&MemberNames { owner: "group", number: &number }))
+        let Some(tracked) = tracked else {
+            found.add_to_groups(groups_of(catalogue), &rows.clumps);
+            let ids = Numbering::of_params(&of.request.params);
+            let number = |group| ids.id(group).cast_unsigned();
+            catalogue.tables.extend(found.members(&MemberNames { owner: "group", number: &number }));
+            return Ok(());
+        };
+        found.add_to_haloes(groups_of(catalogue), &rows.haloes[..n_groups]);
+        catalogue.tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }));
+        let _tracks = Stage::begin("tracks", 0, comm, executor.observer());
+        tracked.add_to(catalogue, placed.as_ref(), &found, &rows, comm)
     }
 
     /// Collective: adds spheres about the centres of mass.
@@ -192,7 +216,8 @@ impl GroupPhysics {
 
 /// Each group as a halo that is its own only clump.
 fn rows_of(groups: &Groups) -> HaloRows {
-    let row = |(id, centre): (u64, &[f64; 3])| HaloClump::alone(id, *centre);
-    let rows: Vec<HaloClump> = (groups.first_id..).zip(&groups.centre).map(row).collect();
+    let row = |((id, centre), mass): ((u64, &[f64; 3]), &f64)| HaloClump::alone(id, *centre, *mass);
+    let of_group = (groups.first_id..).zip(&groups.centre).zip(&groups.mass);
+    let rows: Vec<HaloClump> = of_group.map(row).collect();
     HaloRows { clumps: rows.clone(), haloes: rows }
 }

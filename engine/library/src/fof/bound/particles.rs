@@ -17,7 +17,8 @@ use rayon::prelude::*;
 
 /// Particles of this rank, and the box.
 pub struct GroupParticles {
-    /// The particles of groups, and all that have a mass if spheres are wanted.
+    /// The particles of groups, with tracks all others that took part, and all that have a mass if spheres are
+    /// wanted.
     pub candidates: CandidateParticles,
     /// The box.
     pub space: SizedBox,
@@ -126,15 +127,16 @@ impl ParticleRows<'_> {
         self.columns.mass.as_ref().expect("masses are read")[i]
     }
 
-    /// Those in a group; none where nothing is unbound.
+    /// Those in a group, and with tracks also all others, whose group is 0; none where nothing is unbound.
     fn in_groups(&self, group_of: &GroupIds) -> Vec<ClumpParticle> {
         let softening =
             self.of.request.params.softening_of(self.of.input.about(), self.of.rules.linking_length);
+        let with_all = self.of.request.params.tracks.on;
         let particle = move |i: usize| {
             let velocity = self.columns.velocity.as_ref()?;
             let group = group_of.get(self.rows.first_label? + i);
             let kind = self.kind(i);
-            (group > 0).then(|| ClumpParticle {
+            (group > 0 || with_all).then(|| ClumpParticle {
                 halo: group,
                 clump: group,
                 id: self.id(i),

@@ -3,7 +3,7 @@
 use crate::phew::hierarchy::Structures;
 use crate::phew::member_places::MemberPlaces;
 use crate::phew::tables::PatchIds;
-use crate::tracks::TrackState;
+use crate::tracks::TrackParams;
 use inselberg_io::Snapshot;
 
 /// A field of the cells that decides which leaves are test cells.
@@ -29,6 +29,6 @@ pub struct BoundInput<'a> {
     pub structures: &'a Structures,
     /// The density threshold in code units.
     pub density_threshold: f64,
-    /// The tracks of the last output.
-    pub tracks: Option<&'a TrackState>,
+    /// Whether objects are remembered, and the tracks of the last output.
+    pub tracks: &'a TrackParams,
 }

@@ -185,7 +185,7 @@ impl MemberWork<'_> {
             densities: cosmology.map(|cosmology| SphereDensities::new(&header.units, cosmology, false)),
             rows: &self.rows,
             with_members: request.with_members,
-            with_ranks: request.tracks,
+            with_ranks: input.tracks.on,
         };
         let found = task.run(members, comm, executor)?;
         let gas = self.gas.filter(|_| self.unbinds_gas);
@@ -198,10 +198,7 @@ impl MemberWork<'_> {
             }
         }
         catalogue.tables.extend(found.members(&MemberNames { owner: "clump", number: &|id| id }));
-        if request.tracks {
-            self.advance_tracks(catalogue, placed.as_ref(), &found, comm, executor)?;
-        }
-        Ok(())
+        self.advance_tracks(catalogue, placed.as_ref(), &found, comm, executor)
     }
 }
 

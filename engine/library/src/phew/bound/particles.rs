@@ -48,7 +48,7 @@ pub fn read(
     };
     let all = if with_all { here.par_iter().map(point).collect() } else { Vec::new() };
     here.par_iter_mut().for_each(put_in_clump);
-    let in_haloes = match request.tracks {
+    let in_haloes = match input.tracks.on {
         true => here,
         false => kept(&here, |particle| particle.halo > 0),
     };

@@ -4,13 +4,15 @@
 use crate::bound::{BoundTables, CandidateParticles, CentralChoice, HaloClump};
 use crate::error::RunError;
 use crate::executor::Executor;
-use crate::phew::bound::MemberWork;
+use crate::phew::bound::{BoundInput, MemberWork};
 use crate::stage::Stage;
-use crate::tracks::{
-    PlacedTracks, TrackRules, TrackState, TracksAfter, add_peakless, add_track_columns, track_attributes,
-};
+use crate::tracks::{PlacedTracks, TrackRules, TrackedOutput, add_peakless, add_track_columns};
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Attribute, CataloguePart};
+
+/// The column that tells the clumps of peaks from those that history alone knows.
+const HAS_PEAK: [&str; 2] =
+    ["has_peak", "1 for a clump of a density peak, 0 for a track that has none: it has no patch"];
 
 impl MemberWork<'_> {
     /// Collective: places the tracks of the last output, if there is one. They claim their particles, and
@@ -22,34 +24,25 @@ impl MemberWork<'_> {
         comm: &Comm,
         executor: &Executor,
     ) -> Result<Option<PlacedTracks>, RunError> {
-        let Some(state) = self.input.tracks.filter(|_| self.request.tracks) else {
-            members.in_haloes.retain(|particle| particle.halo > 0);
-            return Ok(None);
-        };
-        let _tracks = Stage::begin("tracks", state.tracks.len() as u64, comm, executor.observer());
-        let time = self.input.snapshot.header().time;
-        if time < state.time {
-            return Err(RunError::TracksOfLaterOutput { last: state.time, now: time });
-        }
+        let Some(output) = tracked(self.input) else { return Ok(None) };
+        let n_tracks = output.last.map_or(0, |last| last.tracks.len() as u64);
+        let _tracks = Stage::begin("tracks", n_tracks, comm, executor.observer());
         let rules = TrackRules {
             first_peakless: self.input.structures.n_cut as u64 + 1,
             follows_mass: self.request.central == CentralChoice::Heaviest,
             space: self.space(),
-            density: self.input.density_threshold,
+            density: Some(self.input.density_threshold),
         };
-        let placed = PlacedTracks::new(state, &mut members.in_haloes, &self.rows, &rules, comm)?;
-        let peakless = placed.peakless();
-        add_rows(catalogue, ["clumps", "n_clumps"], &peakless.clumps, comm);
-        add_rows(catalogue, ["haloes", "n_haloes"], &peakless.haloes, comm);
-        // Their identifiers are above all others, and rows ascend from rank to rank.
-        if comm.rank().at() + 1 == comm.n_ranks() {
-            self.rows.clumps.extend(peakless.clumps);
-            self.rows.haloes.extend(peakless.haloes);
+        let placed = output.place(members, &mut self.rows, &rules, comm)?;
+        if let Some(placed) = &placed {
+            let peakless = placed.peakless();
+            add_rows(catalogue, ["clumps", "n_clumps"], &peakless.clumps, comm);
+            add_rows(catalogue, ["haloes", "n_haloes"], &peakless.haloes, comm);
         }
-        Ok(Some(placed))
+        Ok(placed)
     }
 
-    /// Collective: adds the tracks of this output to its catalogue.
+    /// Collective: adds the tracks of this output to its catalogue, if they are wanted.
     pub(super) fn advance_tracks(
         &self,
         catalogue: &mut CataloguePart,
@@ -58,18 +51,22 @@ impl MemberWork<'_> {
         comm: &Comm,
         executor: &Executor,
     ) -> Result<(), RunError> {
+        let Some(output) = tracked(self.input) else { return Ok(()) };
         let _tracks = Stage::begin("tracks", 0, comm, executor.observer());
-        let (header, none) = (self.input.snapshot.header(), TrackState::default());
-        let last = self.input.tracks.unwrap_or(&none);
-        let step = TrackState::next_step(self.input.tracks, header.number);
-        let after = TracksAfter::new(last, placed, found, &self.rows, (step, header.time), comm)?;
+        let after = output.advance(placed, found, &self.rows, comm)?;
         let clumps = catalogue.tables.iter_mut().find(|part| part.table.name == "clumps");
         let clumps = &mut clumps.expect("clumps have a table").table;
-        add_track_columns(clumps, &self.rows.clumps, &after.track_of);
-        catalogue.attributes.extend(track_attributes(self.input.tracks, placed, &after.state, comm)?);
-        catalogue.tables.extend(after.state.tables(comm)?);
+        add_track_columns(clumps, &self.rows.clumps, &after.track_of, HAS_PEAK);
+        catalogue.attributes.extend(after.attributes);
+        catalogue.tables.extend(after.tables);
         Ok(())
     }
+}
+
+/// The output as one whose objects are remembered, if they are.
+fn tracked<'a>(input: &BoundInput<'a>) -> Option<TrackedOutput<'a>> {
+    let (header, last) = (input.snapshot.header(), input.tracks.before.0.as_deref());
+    input.tracks.on.then_some(TrackedOutput { last, number: header.number, time: header.time })
 }
 
 /// Local, on all ranks: adds clumps without a peak to a table, and to its number of rows among the attributes.

@@ -66,7 +66,7 @@ impl<'a> Subhaloes<'a> {
     /// The rows of a catalogue; `None` if it has no properties of SOAP.
     pub fn new(catalogue: &'a Catalogue) -> Option<Self> {
         let (table, spheres) = match catalogue.table("clumps") {
-            Some(clumps) => (clumps, catalogue.table("haloes")?),
+            Some(clumps) => (clumps, catalogue.table("haloes").or_else(|| catalogue.table("Groups"))?),
             None => (catalogue.table("Groups")?, catalogue.table("Groups")?),
         };
         let spheres = Some(spheres).filter(|table| table.column(SPHERES[0].1[0].from[0]).is_some());
@@ -114,13 +114,18 @@ fn listed(table: &Table, spheres: Option<&Table>) -> Option<Vec<SoapRow>> {
     let centres = table.vectors(if has_bound { "most_bound_position" } else { "Centres" })?;
     let is_own = spheres.is_some_and(|spheres| std::ptr::eq(spheres, table));
     let rows_of_spheres: HashMap<i64, usize> = match spheres.filter(|_| !is_own) {
-        Some(spheres) => spheres.integers("id")?.into_iter().zip(0..).collect(),
+        Some(spheres) => {
+            let ids = spheres.integers("id").or_else(|| spheres.integers("GroupIDs"))?;
+            ids.into_iter().zip(0..).collect()
+        }
         None => HashMap::new(),
     };
+    let of_groups = spheres.filter(|spheres| spheres.name == "Groups").and_then(|_| table.integers("group"));
+    let of_spheres = of_groups.unwrap_or_else(|| haloes.clone());
     let central = table.flags("is_central");
     let is_central = |row: usize| central.as_ref().map_or(ids[row] == haloes[row], |flags| flags[row]);
     // Spheres are those of haloes, at their centrals.
-    let of_halo = |row: usize| rows_of_spheres.get(&haloes[row]).copied().filter(|_| is_central(row));
+    let of_halo = |row: usize| rows_of_spheres.get(&of_spheres[row]).copied().filter(|_| is_central(row));
     let row = |row: usize| SoapRow {
         row,
         sphere_row: if is_own { Some(row) } else { of_halo(row) },
