@@ -122,3 +122,32 @@ def test_held_particles_that_lack_something_say_what():
     bare = ib.hold_particles(positions, **box)
     with pytest.raises(ib.InselbergError, match="mass"):
         ib.fof(bare, linking_length=30.0, properties="bound")
+
+
+def test_tracks_go_on_from_call_to_call_and_from_a_catalogue(tmp_path):
+    positions, arrays, box = halo()
+    options = dict(linking_length=30.0, properties="basic", with_members=True, tracks=True)
+    with ib.Engine(threads=2) as engine:
+        held = engine.hold_particles(positions, **arrays, **box)
+        first = engine.fof(held, **options)
+        first.save(str(tmp_path / "groups.hdf5"))
+        kept = engine.fof(held, **options)
+    assert len(first["tracks"]) == (first.groups["n_bound"] > 0).sum() > 0
+    assert first.attributes["unbind_tracks_from"] == "none"
+    assert kept.attributes["unbind_tracks_from"] == first.attributes["unbind_tracks_state"]
+    with ib.Engine(threads=1) as engine:
+        held = engine.hold_particles(positions, **arrays, **box)
+        read = engine.fof(held, tracks_from=tmp_path / "groups.hdf5", **options)
+    for table in ("Groups", "clumps", "members", "tracks", "sources"):
+        for name in kept[table].columns:
+            np.testing.assert_array_equal(read[table][name], kept[table][name], err_msg=f"{table}/{name}")
+    assert isinstance(ib.read_catalogue(str(tmp_path / "groups.hdf5")), type(first))
+    with pytest.raises(ib.InselbergError, match="no tracks; expected a catalogue"):
+        plain = ib.fof(held_again(), linking_length=30.0, properties="basic")
+        plain.save(str(tmp_path / "plain.hdf5"))
+        ib.fof(held_again(), tracks_from=tmp_path / "plain.hdf5", **options)
+
+
+def held_again():
+    positions, arrays, box = halo()
+    return ib.hold_particles(positions, **arrays, **box)

@@ -22,8 +22,9 @@ pub const PATH: [f64; 5] = [0.3, 0.12, 0.0, -0.07, -0.3];
 /// The output in which the satellite is at the centre.
 pub const CENTRE: usize = 2;
 
-/// Offsets and velocities of a Plummer sphere of this mass and scale length, with G = 1.
-fn plummer(n: usize, mass: f64, scale: f64, real: &mut Uniform) -> Vec<([f64; 3], [f64; 3])> {
+/// Offsets and velocities of a Plummer sphere of this mass and scale length, with G = 1 (Aarseth et al. 1974).
+/// It ends at four scale lengths.
+pub fn plummer(n: usize, mass: f64, scale: f64, real: &mut Uniform) -> Vec<([f64; 3], [f64; 3])> {
     let direction = |real: &mut Uniform| {
         let (z, angle) = (2.0 * real() - 1.0, std::f64::consts::TAU * real());
         let across = (1.0 - z * z).sqrt();

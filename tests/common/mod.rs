@@ -10,6 +10,7 @@ pub mod friends;
 #[cfg(feature = "hdf5")]
 pub mod gadget;
 pub mod host_octs;
+pub mod infall;
 pub mod merger_tree;
 #[cfg(feature = "hdf5")]
 pub mod mesh_blocks;

@@ -21,6 +21,7 @@ mod facade_snapshots;
 mod forest;
 mod gas_clumps;
 mod held_particles;
+mod infall;
 mod invariance;
 mod leaves;
 mod mock_haloes;

@@ -8,8 +8,8 @@ use crate::facade::over_ranks;
 use crate::verify::random::Random;
 use inselberg::bound::SpanRules;
 use inselberg::{
-    BoundRequest, Catalogue, Engine, ErrorKind, FieldChoice, Geometry, ParticleColumns, ParticleMeshParams,
-    Persistence, PhewParams, TrackParams, Units,
+    BoundRequest, Catalogue, Engine, ErrorKind, FieldChoice, ParticleMeshParams, Persistence, PhewParams,
+    TrackParams,
 };
 use inselberg_comm::Comm;
 use inselberg_io::catalogue::{Table, TableColumn};

@@ -96,6 +96,21 @@ int main(int argc, char **argv) {
   require(in_groups * 2 > n_own, "most particles are in groups");
   write_result(engine, argv[2], "groups", argv[3]);
 
+  /* Tracks go on from call to call, and from a catalogue. */
+  char path[4096];
+  DONE(inselberg_set(engine, "fof.tracks", "true"));
+  DONE(inselberg_find(engine, "groups"));
+  write_result(engine, argv[2], "first", argv[3]);
+  DONE(inselberg_find(engine, "groups"));
+  write_result(engine, argv[2], "kept", argv[3]);
+  snprintf(path, sizeof path, "%s/first%s", argv[2], argv[3]);
+  DONE(inselberg_set(engine, "fof.tracks_from", path));
+  DONE(inselberg_find(engine, "groups"));
+  write_result(engine, argv[2], "read", argv[3]);
+  DONE(inselberg_set(engine, "fof.tracks_from", "none"));
+  DONE(inselberg_set(engine, "fof.tracks", "false"));
+  DONE(inselberg_find(engine, "groups"));
+
   /* A tree of the groups now and later. */
   inselberg_tree *tree = NULL;
   DONE(inselberg_tree_begin(engine, &tree));
@@ -107,7 +122,6 @@ int main(int argc, char **argv) {
   memset(all, 0, (size_t)n_own * sizeof *all); /* they were copied */
   DONE(inselberg_find(engine, "groups"));
   DONE(inselberg_tree_add_found(tree, engine, 4));
-  char path[4096];
   snprintf(path, sizeof path, "%s/tree%s", argv[2], argv[3]);
   DONE(inselberg_tree_write(tree, path));
   DONE(inselberg_tree_free(&tree));

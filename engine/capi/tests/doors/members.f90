@@ -41,16 +41,29 @@ program members
   call check()
   call inselberg_set(engine, 'with_members', 'true', code)
   call check()
-  call inselberg_find(engine, 'groups', code)
+  call find_and_write('groups')
+  ! Tracks go on from call to call, and from a catalogue.
+  call inselberg_set(engine, 'fof.tracks', 'true', code)
   call check()
-  call inselberg_write(engine, trim(folder)//'/groups'//trim(ending), code)
+  call find_and_write('first')
+  call find_and_write('kept')
+  call inselberg_set(engine, 'fof.tracks_from', trim(folder)//'/first'//trim(ending), code)
   call check()
+  call find_and_write('read')
   call inselberg_find(engine, 'planets', code)
   if (code /= inselberg_invalid_argument) error stop 'planets were found'
   call inselberg_free(engine, code)
   call check()
   print '(a)', 'all good'
 contains
+  subroutine find_and_write(name)
+    character(*), intent(in) :: name
+    call inselberg_find(engine, 'groups', code)
+    call check()
+    call inselberg_write(engine, trim(folder)//'/'//name//trim(ending), code)
+    call check()
+  end subroutine
+
   subroutine check()
     if (code /= inselberg_done) then
       print '(a)', inselberg_message()

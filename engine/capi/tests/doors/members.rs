@@ -5,8 +5,8 @@ use crate::build::{ENDINGS, Room, manifest, run};
 use crate::catalogue::assert_same_catalogue;
 use crate::input::{particles, particles_text};
 use inselberg::{
-    BoundRequest, CellFields, Cells, Cosmology, Engine, FofParams, Geometry, Linking, LinkingTypes,
-    MergerTree, Params, ParticleColumns, ParticleGraphParams, Persistence, PhewParams, TreeParams, Units,
+    BoundRequest, CellFields, Cells, Cosmology, Engine, FofParams, Geometry, Linking, LinkingTypes, MergerTree, Params,
+    ParticleColumns, ParticleGraphParams, Persistence, PhewParams, TrackParams, TreeParams, Units,
     VoidParams,
 };
 use std::path::PathBuf;
@@ -53,6 +53,13 @@ fn write_expected(room: &Room) {
         .each_ref()
         .map(|held| engine.fof_particles(held, &LinkingTypes::default(), &params).expect("groups"));
     assert!(groups.n_groups() > 1);
+    let with_tracks = params.clone().tracks(TrackParams::default().on(true));
+    let mut tracked = || {
+        engine.fof_particles(&held[0], &LinkingTypes::default(), &with_tracks).expect("groups with tracks")
+    };
+    let (first, second) = (tracked(), tracked());
+    let n_tracks = second.table("tracks").map(|tracks| tracks.n_rows());
+    assert!(n_tracks > Some(0), "{n_tracks:?}");
     let mut tree = engine.trees(&TreeParams::default()).expect("a tree");
     tree.add_groups(&groups, 3).expect("an output");
     tree.add_groups(&later, 4).expect("an output");
@@ -73,6 +80,8 @@ fn write_expected(room: &Room) {
     for ending in ENDINGS {
         let path = |name: &str| room.path().join(format!("expected.{name}{ending}"));
         groups.write(path("groups")).expect("written");
+        first.write(path("first")).expect("written");
+        ["kept", "read"].into_iter().for_each(|name| second.write(path(name)).expect("written"));
         tree.write(path("tree")).expect("written");
         voids.write(path("voids")).expect("written");
         on_graph.as_ref().expect("clumps").write(path("graph")).expect("written");
@@ -122,7 +131,8 @@ impl Host {
     }
 }
 
-const ALL: [&str; 6] = ["groups", "tree", "restarted", "voids", "graph", "cells"];
+const ALL: [&str; 9] =
+    ["groups", "first", "kept", "read", "tree", "restarted", "voids", "graph", "cells"];
 
 #[test]
 fn a_c_program_gets_members_groups_and_voids() {
@@ -137,7 +147,7 @@ fn a_fortran_program_gets_bound_particles_of_groups() {
     let options = ["-std=f2018", "-g", "-Wall", "-Wextra", "-Werror", "-fcheck=all"];
     let sources = [manifest("fortran/inselberg.f90"), manifest("tests/doors/members.f90")];
     let Some(program) = host.0.compile("gfortran", &options, &sources) else { return };
-    host.check(|| Command::new(&program), 1, &ALL[..1]);
+    host.check(|| Command::new(&program), 1, &ALL[..4]);
 }
 
 #[cfg(feature = "mpi")]
