@@ -9,12 +9,13 @@ use inselberg::{
 };
 use inselberg_io::NEWTON;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Two subhaloes fall from opposite sides, and a third one passes the host at a distance. The first two are at
 /// the centre at the time of the fourth output.
 const ORBITS: [InfallOrbit; 3] = [
-    InfallOrbit { at: [0.2, 0.0, 0.0], velocity: [-1.5, 0.0, 0.0] },
-    InfallOrbit { at: [-0.2, 0.0, 0.0], velocity: [1.5, 0.0, 0.0] },
+    InfallOrbit { at: [0.2, 0.0, 0.0], velocity: [-1.78, 0.0, 0.0] },
+    InfallOrbit { at: [-0.2, 0.0, 0.0], velocity: [1.78, 0.0, 0.0] },
     InfallOrbit { at: [0.0, 0.2, 0.0], velocity: [1.4, 0.0, 0.4] },
 ];
 
@@ -32,6 +33,16 @@ struct Sighting {
     track: u64,
     /// Distance from the centre of the host.
     radius: f64,
+}
+
+impl fmt::Display for Sighting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { output, sub, n_true, n_found, track, radius } = self;
+        write!(
+            f,
+            "output {output}, object {sub}: {n_found} of {n_true}, track {track}, {radius:.3} from the centre"
+        )
+    }
 }
 
 fn hold(engine: &mut Engine, output: usize, infall: &Infall) -> OpenParticles {
@@ -98,7 +109,7 @@ fn sightings(n_host: usize, n_outputs: usize, search: &mut SearchStep) -> Vec<Si
 
 /// Each object with `least` members by truth or more is found, with its mass and with one track for life.
 fn assert_followed(all: &[Sighting], least: usize, what: &str) {
-    let table = || all.iter().map(|s| format!("{s:?}")).collect::<Vec<_>>().join("\n");
+    let table = || all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     for sub in 0..ORBITS.len() {
         let of_sub = || all.iter().filter(|s| s.sub == sub && s.n_true >= least);
         let lost: Vec<&Sighting> = of_sub().filter(|s| s.n_found == 0).collect();
@@ -111,7 +122,7 @@ fn assert_followed(all: &[Sighting], least: usize, what: &str) {
         assert!((0.9..1.1).contains(&median), "{what}: {median} of the mass of {sub} in\n{}", table());
     }
     let nearest = all.iter().map(|s| s.radius).fold(f64::INFINITY, f64::min);
-    assert!(nearest < 0.02, "{what}: nobody passes the centre, {nearest}: this tests nothing");
+    assert!(nearest < 0.008, "{what}: nobody passes the centre, {nearest}: this tests nothing");
 }
 
 fn bound() -> BoundRequest {
@@ -145,10 +156,10 @@ fn two_subhaloes_that_meet_at_the_centre_keep_their_tracks() {
 fn subhaloes_keep_their_tracks_at_any_resolution() {
     for n_host in [2000, 5000, 20_000] {
         let all = sightings(n_host, 19, &mut clumps);
-        all.iter().for_each(|s| println!("{n_host} {s:?}"));
+        all.iter().for_each(|s| println!("{n_host}, clumps: {s}"));
         assert_followed(&all, 20, &format!("clumps, {n_host}"));
         let all = sightings(n_host, 19, &mut |engine, held| groups(n_host, engine, held));
-        all.iter().for_each(|s| println!("{n_host} groups {s:?}"));
+        all.iter().for_each(|s| println!("{n_host}, groups: {s}"));
         assert_followed(&all, 20, &format!("groups, {n_host}"));
     }
 }

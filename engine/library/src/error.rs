@@ -2,7 +2,6 @@
 
 use crate::bound::BoundError;
 use crate::particles::BoxError;
-use crate::tracks::TrackError;
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
 use inselberg_io::params::ParamError;
@@ -367,6 +366,24 @@ impl From<BoundError> for RunError {
             BoundError::Comm(error) => Self::Comm(error),
         }
     }
+}
+
+/// Why tracks do not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TrackError {
+    /// They go on from an output that is later than this one.
+    #[error(
+        "the output has the time {now}, and its tracks begin at {last}; expected outputs in the order of time"
+    )]
+    LaterOutput {
+        /// Time of the output of the tracks.
+        last: f64,
+        /// Time of this output.
+        now: f64,
+    },
+    /// The ranks lost each other.
+    #[error(transparent)]
+    Comm(#[from] CommError),
 }
 
 impl From<TrackError> for RunError {

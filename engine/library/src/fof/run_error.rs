@@ -1,8 +1,8 @@
 //! Why a search cannot be done, each as one line.
 
 use crate::bound::BoundError;
+use crate::error::TrackError;
 use crate::fof::FofError;
-use crate::tracks::TrackError;
 use inselberg_comm::CommError;
 use inselberg_io::ReadError;
 use inselberg_io::particles::MissingMasses;

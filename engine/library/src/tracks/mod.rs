@@ -39,7 +39,7 @@ mod stored;
 mod tables;
 
 pub use before::{PlacedTracks, TrackRules};
-pub use output::{TrackCatalogue, TrackError, TrackedOutput};
+pub use output::{TrackCatalogue, TrackedOutput};
 pub use params::TrackParams;
 pub use state::{STATE, TrackState, TracksBefore};
 pub use stored::read_tracks;

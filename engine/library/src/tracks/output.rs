@@ -1,6 +1,7 @@
 //! One output of a series: from the tracks of the last one to those of the next.
 
 use crate::bound::{BoundTables, CandidateParticles, HaloRows};
+use crate::error::TrackError;
 use crate::tracks::after::TracksAfter;
 use crate::tracks::before::{PlacedTracks, TrackRules};
 use crate::tracks::state::TrackState;
@@ -27,24 +28,6 @@ pub struct TrackCatalogue {
     pub attributes: Vec<(String, Attribute)>,
     /// The number of the track of each bound clump, by identifier of the clump.
     pub track_of: BTreeMap<u64, u64>,
-}
-
-/// Why tracks do not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum TrackError {
-    /// They go on from an output that is later than this one.
-    #[error(
-        "the output has the time {now}, and its tracks begin at {last}; expected outputs in the order of time"
-    )]
-    LaterOutput {
-        /// Time of the output of the tracks.
-        last: f64,
-        /// Time of this output.
-        now: f64,
-    },
-    /// The ranks lost each other.
-    #[error(transparent)]
-    Comm(#[from] CommError),
 }
 
 impl TrackedOutput<'_> {

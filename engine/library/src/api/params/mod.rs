@@ -5,6 +5,7 @@
 //! | [`PhewParams`], [`FofParams`] | with their algorithms: `phew`, `fof` |
 //! | [`ImageParams`] | with images: `phew::image` |
 //! | [`TreeParams`] | `trees` |
+//! | [`TrackParams`](crate::TrackParams), for both searches | `tracks` |
 //! | [`TimeLimits`] | `limits` |
 //! | [`LinkingTypes`], [`ParticleMeshParams`], [`ParticleGraphParams`] | `particles` |
 //! | [`BoundRequest`](crate::BoundRequest), [`VoidParams`](crate::VoidParams) | `bound`, `voids` |
