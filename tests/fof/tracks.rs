@@ -177,3 +177,20 @@ fn tracks_of_groups_need_identities_unbinding_and_time() {
     let refused = engine.fof_particles(&plain, &types, &params).expect_err("refused").to_string();
     assert!(refused.contains("has no ParticleIDs, by which tracks find"), "{refused}");
 }
+
+/// Its core is at rest in that of the host: it merges, and does not come back.
+#[test]
+fn a_subhalo_that_has_sunk_merges_into_its_group() {
+    let mut random = Random(61);
+    let series = series(&[0.3, 0.12, 0.0, 0.0], true, &mut || random.real());
+    let mut engine = Engine::builder().threads(2).build().expect("an engine");
+    let found = found(&mut engine, 0, &series, (0, 1), &params(true, None));
+    let row = satellite(&found[1]).expect("it is there before");
+    let number = counts(clumps(&found[1]), "track")[row];
+    let tracks = |output: usize| found[output].table("tracks").expect("tracks");
+    let row_of = |output: usize| counts(tracks(output), "track").iter().position(|track| *track == number);
+    let host = counts(tracks(2), "is_central").iter().position(|flag| *flag == 1).expect("a central");
+    let merged_into = counts(tracks(2), "merged_into")[row_of(2).expect("its last row")];
+    assert_eq!(merged_into, counts(tracks(2), "track")[host]);
+    assert!(row_of(3).is_none() && satellite(&found[2]).is_none() && satellite(&found[3]).is_none());
+}

@@ -56,7 +56,8 @@ impl CatalogueTotals {
 /// A count by name; `None` if it is unknown.
 pub type Count = (&'static str, Option<i64>);
 
-/// The counts of a search for groups, from the attributes of its catalogue.
+/// The counts of a search for groups, from the attributes of its catalogue; with tracks also that of objects
+/// that history alone knows.
 pub fn group_counts(attributes: &[(String, Attribute)]) -> Vec<Count> {
     let rows = [
         ("particles", "n_particles"),
@@ -66,7 +67,11 @@ pub fn group_counts(attributes: &[(String, Attribute)]) -> Vec<Count> {
         ("in groups", "n_in_groups"),
         ("largest group", "largest_group"),
     ];
+    let of_tracks = counts_of(attributes, &[("without a group", "unbind_clumps_without_peak")]);
     counts_of(attributes, &rows)
+        .into_iter()
+        .chain(of_tracks.into_iter().filter(|of| of.1.is_some()))
+        .collect()
 }
 
 /// Counts by their names in summaries and as attributes.
