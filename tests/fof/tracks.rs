@@ -184,7 +184,12 @@ fn a_subhalo_that_has_sunk_merges_into_its_group() {
     let mut random = Random(61);
     let series = series(&[0.3, 0.12, 0.0, 0.0], true, &mut || random.real());
     let mut engine = Engine::builder().threads(2).build().expect("an engine");
-    let found = found(&mut engine, 0, &series, (0, 1), &params(true, None));
+    let alone = found(&mut engine, 0, &series, (0, 1), &params(true, None));
+    let of_ranks = over_ranks(Comm::threads(3), |rank, mut engine| {
+        found(&mut engine, 0, &series, (rank, 3), &params(true, None))
+    });
+    alone.iter().zip(&of_ranks[0]).for_each(|(expected, found)| assert_same(found, expected, "3 ranks"));
+    let found = alone;
     let row = satellite(&found[1]).expect("it is there before");
     let number = counts(clumps(&found[1]), "track")[row];
     let tracks = |output: usize| found[output].table("tracks").expect("tracks");

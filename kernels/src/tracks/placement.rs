@@ -11,11 +11,13 @@
 //!                the halo
 //! ```
 //!
-//! A track in no halo is a clump without a peak that is a halo of its own.
+//! A track in no halo is a clump without a peak that is a halo of its own. Ranks share the comparison of cores
+//! for step 4, whose number grows with the square of the tracks in a halo.
 
 use super::{PeakedClump, Track, Vote};
 use crate::loops::Loops;
 use bytemuck::{Pod, Zeroable};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Tracks with this part of the greatest former mass of a halo may be its central.
@@ -107,40 +109,68 @@ impl Ballot<'_> {
 pub type CoreDistance<'a> = dyn Fn(usize, usize) -> f64 + Sync + 'a;
 
 /// How tracks are placed.
-pub struct PlacementRules<'a> {
+pub struct PlacementRules {
     /// Identifiers of clumps without a peak begin here.
     pub first_peakless: u64,
     /// The heaviest clump of a halo is its root, else the main one.
     pub follows_mass: bool,
-    /// How far apart two cores are.
-    pub core_distance: &'a CoreDistance<'a>,
 }
 
-/// Places all tracks. `votes` are summed, `clumps` are listed by halo and identifier. Clumps without a peak
-/// are numbered by halo and slot. The cores of each track without a clump and of all heavier tracks in its halo
-/// are compared; the threads of `loops` share this.
-pub fn place<L: Loops>(
-    tracks: &[Track],
-    votes: &[Vote],
-    clumps: &[PeakedClump],
-    rules: &PlacementRules,
-    loops: &L,
-) -> Vec<TrackPlacement> {
-    let haloes = ListedHaloes::new(clumps, rules.follows_mass);
-    let mut ballots = vec![Ballot(&[]); tracks.len()];
-    for of_track in votes.chunk_by(|a, b| a.slot == b.slot) {
-        ballots[of_track[0].slot as usize] = Ballot(of_track);
+/// Tracks with their haloes and clumps, before those at the same place merge.
+pub struct PairedTracks<'a> {
+    tracks: &'a [Track],
+    ballots: Vec<Ballot<'a>>,
+    haloes: ListedHaloes<'a>,
+    first_peakless: u64,
+    found: Vec<TrackPlacement>,
+}
+
+/// A track without a clump, and a heavier one of its halo whose core coincides with its own.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Coincidence {
+    /// Slot of the lighter track.
+    pub slot: u64,
+    /// Slot of the heavier one.
+    pub heavier: u64,
+    /// Distance of their cores.
+    pub distance: f64,
+}
+
+impl<'a> PairedTracks<'a> {
+    /// Steps 1 to 3. `votes` are summed, `clumps` are listed by halo and identifier.
+    pub fn new(
+        tracks: &'a [Track],
+        votes: &'a [Vote],
+        clumps: &'a [PeakedClump],
+        rules: &PlacementRules,
+    ) -> Self {
+        let haloes = ListedHaloes::new(clumps, rules.follows_mass);
+        let mut ballots = vec![Ballot(&[]); tracks.len()];
+        for of_track in votes.chunk_by(|a, b| a.slot == b.slot) {
+            ballots[of_track[0].slot as usize] = Ballot(of_track);
+        }
+        let mut found = vec![TrackPlacement::default(); tracks.len()];
+        for (placement, ballot) in found.iter_mut().zip(&ballots) {
+            placement.halo = ballot.host(&haloes).unwrap_or(0);
+        }
+        place_roots(tracks, &ballots, &haloes, &mut found);
+        pair(&ballots, &haloes, &mut found);
+        Self { tracks, ballots, haloes, first_peakless: rules.first_peakless, found }
     }
-    let mut found = vec![TrackPlacement::default(); tracks.len()];
-    for (placement, ballot) in found.iter_mut().zip(&ballots) {
-        placement.halo = ballot.host(&haloes).unwrap_or(0);
+
+    /// The haloes and clumps so far, by slot.
+    pub fn placements(&self) -> &[TrackPlacement] {
+        &self.found
     }
-    place_roots(tracks, &ballots, &haloes, &mut found);
-    pair(&ballots, &haloes, &mut found);
-    merge(tracks, rules.core_distance, &mut found, loops);
-    number_peakless(&ballots, rules.first_peakless, &mut found);
-    set_parents(tracks, &haloes, &mut found);
-    found
+
+    /// Steps 4 and 5, from the coincidences of all shares. Clumps without a peak are numbered by halo and slot.
+    pub fn settle(mut self, coincidences: Vec<Coincidence>) -> Vec<TrackPlacement> {
+        merge(self.tracks, coincidences, &mut self.found);
+        number_peakless(&self.ballots, self.first_peakless, &mut self.found);
+        set_parents(self.tracks, &self.haloes, &mut self.found);
+        self.found
+    }
 }
 
 /// The slots in each halo, ascending.
@@ -188,26 +218,52 @@ fn pair(ballots: &[Ballot], haloes: &ListedHaloes, found: &mut [TrackPlacement])
     }
 }
 
-/// Merges tracks without a clump into heavier ones at the same place. The heaviest come first, so that a track
-/// merges into one that goes on.
-fn merge<L: Loops>(tracks: &[Track], core_distance: &CoreDistance, found: &mut [TrackPlacement], loops: &L) {
+/// The heavier slot first, of equals the lower one.
+fn heavier_first(tracks: &[Track]) -> impl Fn(&usize, &usize) -> Ordering + '_ {
+    |a, b| tracks[*b].mass.total_cmp(&tracks[*a].mass).then(a.cmp(b))
+}
+
+/// The coincidences of a share of the tracks without a clump: of every `n`-th one, for `(i, n)` from the `i`-th
+/// on. `found` are placements before the merging. Compares the core of each with those of all heavier tracks in
+/// its halo; the threads of `loops` share this. For each track, heavier ones come first.
+pub fn coincidences<L: Loops>(
+    tracks: &[Track],
+    found: &[TrackPlacement],
+    (first, n_shares): (usize, usize),
+    core_distance: &CoreDistance,
+    loops: &L,
+) -> Vec<Coincidence> {
     let mut of_halo = by_halo(found);
-    for slots in of_halo.values_mut() {
-        slots.sort_by(|a, b| tracks[*b].mass.total_cmp(&tracks[*a].mass).then(a.cmp(b)));
-    }
-    // Each track without a clump, and the heavier ones in its halo.
-    let pairs =
+    of_halo.values_mut().for_each(|slots| slots.sort_by(heavier_first(tracks)));
+    let with_heavier =
         of_halo.values().flat_map(|slots| slots.iter().enumerate().map(|(at, slot)| (*slot, &slots[..at])));
-    let pairs: Vec<(usize, &[usize])> = pairs.filter(|(slot, _)| found[*slot].clump == 0).collect();
-    let coinciding = loops.each(pairs.len(), |i| -> Vec<(f64, usize)> {
-        let (slot, heavier) = pairs[i];
-        let distances = heavier.iter().map(|other| (core_distance(slot, *other), *other));
-        distances.filter(|(distance, _)| *distance < COINCIDES).collect()
+    let without_clump = with_heavier.filter(|(slot, _)| found[*slot].clump == 0);
+    let own: Vec<(usize, &[usize])> = without_clump.skip(first).step_by(n_shares).collect();
+    let of_track = loops.each(own.len(), |i| -> Vec<Coincidence> {
+        let (slot, heavier) = own[i];
+        let near = heavier.iter().map(|other| Coincidence {
+            slot: slot as u64,
+            heavier: *other as u64,
+            distance: core_distance(slot, *other),
+        });
+        near.filter(|found| found.distance < COINCIDES).collect()
     });
-    for ((slot, _), coinciding) in pairs.into_iter().zip(coinciding) {
-        let going_on = coinciding.into_iter().filter(|(_, other)| found[*other].merged_into == 0);
-        let nearest = going_on.reduce(|best, other| if other.0 < best.0 { other } else { best });
-        found[slot].merged_into = nearest.map_or(0, |(_, other)| tracks[other].number);
+    of_track.concat()
+}
+
+/// Merges tracks without a clump into the nearest of the heavier ones at the same place. The heaviest come
+/// first, so that a track merges into one that goes on.
+fn merge(tracks: &[Track], mut coincidences: Vec<Coincidence>, found: &mut [TrackPlacement]) {
+    // Those of a track stay in their order.
+    coincidences.sort_by_key(|found| found.slot);
+    let mut of_track: Vec<&[Coincidence]> = coincidences.chunk_by(|a, b| a.slot == b.slot).collect();
+    let order = heavier_first(tracks);
+    of_track.sort_by(|a, b| order(&(a[0].slot as usize), &(b[0].slot as usize)));
+    for near in of_track {
+        let going_on = near.iter().filter(|near| found[near.heavier as usize].merged_into == 0);
+        let nearest = going_on.reduce(|best, near| if near.distance < best.distance { near } else { best });
+        found[near[0].slot as usize].merged_into =
+            nearest.map_or(0, |near| tracks[near.heavier as usize].number);
     }
 }
 
@@ -264,11 +320,23 @@ mod tests {
             .to_vec()
     }
 
-    /// With clumps without a peak from 4 on, and cores far from each other.
+    /// With clumps without a peak from 4 on; so many shares compare cores.
+    fn placed_by(
+        n_shares: usize,
+        tracks: &[Track],
+        votes: &[Vote],
+        core_distance: &CoreDistance,
+    ) -> Vec<TrackPlacement> {
+        let (rules, clumps) = (PlacementRules { first_peakless: 4, follows_mass: true }, clumps());
+        let paired = PairedTracks::new(tracks, votes, &clumps, &rules);
+        let of_share = |i| coincidences(tracks, paired.placements(), (i, n_shares), core_distance, &InTurn);
+        let all: Vec<Coincidence> = (0..n_shares).rev().flat_map(of_share).collect();
+        paired.settle(all)
+    }
+
+    /// With cores far from each other.
     fn placed(tracks: &[Track], votes: &[Vote]) -> Vec<TrackPlacement> {
-        let core_distance = &|_, _| f64::INFINITY;
-        let rules = PlacementRules { first_peakless: 4, follows_mass: true, core_distance };
-        place(tracks, votes, &clumps(), &rules, &InTurn)
+        placed_by(1, tracks, votes, &|_, _| f64::INFINITY)
     }
 
     fn shown(placement: &TrackPlacement) -> (u64, u64, u64, bool, bool) {
@@ -341,9 +409,10 @@ mod tests {
         let near = [[1, 2], [2, 3], [1, 4]];
         let core_distance =
             &|a: usize, b: usize| if near.contains(&[a.min(b), a.max(b)]) { 1.9 } else { 2.0 };
-        let rules = PlacementRules { first_peakless: 4, follows_mass: true, core_distance };
-        let found = place(&tracks, &votes, &clumps(), &rules, &InTurn);
-        let shown: Vec<_> = found.iter().map(|found| (found.clump, found.merged_into)).collect();
-        assert_eq!(shown, [(4, 0), (1, 0), (0, 11), (5, 0), (2, 0)]);
+        for n_shares in 1..4 {
+            let found = placed_by(n_shares, &tracks, &votes, core_distance);
+            let shown: Vec<_> = found.iter().map(|found| (found.clump, found.merged_into)).collect();
+            assert_eq!(shown, [(4, 0), (1, 0), (0, 11), (5, 0), (2, 0)], "{n_shares} shares");
+        }
     }
 }

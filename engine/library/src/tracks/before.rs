@@ -14,7 +14,7 @@ use crate::tracks::state::TrackState;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_kernels::props::combine::SizedBox;
-use inselberg_kernels::tracks::placement::{PlacementRules, TrackPlacement, place};
+use inselberg_kernels::tracks::placement::{PairedTracks, PlacementRules, TrackPlacement, coincidences};
 use inselberg_kernels::tracks::{N_TRACERS, PeakedClump, Track, Vote, summed};
 use inselberg_kernels::trees::tracer::weight;
 use rayon::prelude::*;
@@ -179,7 +179,7 @@ fn peaks(n_tracks: usize, seen: Vec<FoundTracer>, comm: &Comm) -> Result<Vec<[f6
     comm.broadcast(Rank(0), &peaks)
 }
 
-/// Collective: the placements of all tracks, which rank 0 decides.
+/// Collective: the placements of all tracks. Rank 0 decides; the ranks share the comparison of cores.
 fn placed(
     state: &TrackState,
     votes: Vec<Vote>,
@@ -195,12 +195,14 @@ fn placed(
     let votes = summed(votes.into_iter().flat_map(|(_, votes)| votes).collect());
     let mut clumps: Vec<PeakedClump> = clumps.into_iter().flat_map(|(_, clumps)| clumps).collect();
     clumps.sort_unstable_by_key(|clump| (clump.halo, clump.id));
-    let mut placements = Vec::new();
-    if comm.rank() == Rank(0) {
-        let TrackRules { first_peakless, follows_mass, .. } = *rules;
-        let rules =
-            PlacementRules { first_peakless, follows_mass, core_distance: &|a, b| cores.distance(a, b) };
-        placements = place(&state.tracks, &votes, &clumps, &rules, &ThreadLoops);
-    }
+    let TrackRules { first_peakless, follows_mass, .. } = *rules;
+    let is_first = comm.rank() == Rank(0);
+    let rules = PlacementRules { first_peakless, follows_mass };
+    let paired = is_first.then(|| PairedTracks::new(&state.tracks, &votes, &clumps, &rules));
+    let found = comm.broadcast(Rank(0), paired.as_ref().map_or(&[], PairedTracks::placements))?;
+    let (share, distance) = ((comm.rank().at(), comm.n_ranks()), |a, b| cores.distance(a, b));
+    let own = coincidences(&state.tracks, &found, share, &distance, &ThreadLoops);
+    let all = comm.exchange(vec![(Rank(0), own)])?.into_iter().flat_map(|(_, own)| own).collect();
+    let placements = paired.map_or_else(Vec::new, |paired| paired.settle(all));
     comm.broadcast(Rank(0), &placements)
 }

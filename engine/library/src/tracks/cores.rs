@@ -25,17 +25,20 @@ struct CoreSums {
 }
 
 /// The core of a track.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
 struct TrackCore {
+    /// 0 if too few of its particles are found.
+    is_known: u64,
     position: [f64; 3],
     velocity: [f64; 3],
     /// Spreads of positions and velocities in three dimensions.
     spread: [f64; 2],
 }
 
-/// The cores of all tracks, on rank 0.
+/// The cores of all tracks, on all ranks.
 pub struct TrackCores {
-    of_slot: Vec<Option<TrackCore>>,
+    of_slot: Vec<TrackCore>,
     space: SizedBox,
 }
 
@@ -76,19 +79,23 @@ impl TrackCores {
             let spread =
                 [mean(6) - square(d), mean(7) - square(velocity)].map(|square| square.max(0.0).sqrt());
             let position = HaloFrame { space, peak: peaks[slot] }.in_box(d);
-            (sums.n >= FEWEST).then_some(TrackCore { position, velocity, spread })
+            TrackCore { is_known: (sums.n >= FEWEST).into(), position, velocity, spread }
         };
-        let mut of_slot = vec![None; peaks.len()];
+        let mut of_slot = vec![TrackCore::default(); peaks.len()];
         for (slot, sums) in added(all) {
             of_slot[slot as usize] = core(slot as usize, sums);
         }
-        Ok(Self { of_slot, space })
+        // Rank 0 has all sums.
+        Ok(Self { of_slot: comm.broadcast(Rank(0), &of_slot)?, space })
     }
 
-    /// Local, on rank 0: the distance of two cores in position plus that in velocity, in units of the spreads of
+    /// Local: the distance of two cores in position plus that in velocity, in units of the spreads of
     /// either core, whichever is less. Infinite where too few particles of a core are found.
     pub fn distance(&self, a: usize, b: usize) -> f64 {
-        let [Some(a), Some(b)] = [&self.of_slot[a], &self.of_slot[b]] else { return f64::INFINITY };
+        let (a, b) = (&self.of_slot[a], &self.of_slot[b]);
+        if a.is_known == 0 || b.is_known == 0 {
+            return f64::INFINITY;
+        }
         let x = length(HaloFrame { space: self.space, peak: a.position }.relative(b.position));
         let v = length(std::array::from_fn(|i| a.velocity[i] - b.velocity[i]));
         let by = |core: &TrackCore| match core.spread {

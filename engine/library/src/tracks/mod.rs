@@ -17,7 +17,9 @@
 //! ```text
 //!   every rank:  its particles ──► rank of their identity: track, rank in its source ──► back, 8 bytes per particle
 //!                sums of votes per track and clump ──► rank 0
-//!   rank 0:      placements (`inselberg_kernels::tracks`) ──► every rank
+//!   rank 0:      haloes and clumps of the tracks ──► every rank
+//!   every rank:  its share of pairs whose cores coincide ──► rank 0: mergers, clumps without a peak ──► every rank
+//!                (`inselberg_kernels::tracks`)
 //!   every rank:  the clump of which each particle is a candidate; then `crate::bound`
 //!                bound particles ──► rank of their identity, beside the last sources ──► sorted by track and rank
 //! ```
