@@ -198,7 +198,7 @@ def test_values_have_units():
     for density, problem in [
         ("1g/cm3", "1g/cm3; expected a density without unit: the input states no units"),
         (_Quantity(2.0, unit="g / cm3"), "2.0 g / cm3; expected a density without unit"),
-        ("1kpc", "expected a density without unit, or with the unit code, crit, mean or one such as g/cm3"),
+        ("1kpc", "expected a density without unit, or with the unit code, crit, mean, sigma \\(of images\\) or one such as g/cm3"),
     ]:
         with pytest.raises(ib.InvalidArgumentError, match=problem):
             ib.phew_cells(levels, positions, rho, density_threshold=density)
