@@ -10,6 +10,7 @@ array([1, 1, 1, 2, 2, 0])
 
 from ._api import (
     Engine,
+    atlas,
     compare,
     fof,
     hold_particles,
@@ -75,6 +76,7 @@ __all__ = [
     "Units",
     "VoidCatalogue",
     "WriteError",
+    "atlas",
     "compare",
     "fof",
     "hold_particles",

@@ -16,6 +16,7 @@ from ._images import as_file, image_of
 from ._options import check_known, has_keywords, split, texts
 from ._parameters import (
     CellsOptions,
+    AtlasOptions,
     CompareOptions,
     EngineOptions,
     FofOptions,
@@ -182,6 +183,13 @@ class Engine:
         """Over ranks collective: pairs of the objects of two catalogues. Parameters as in :func:`compare`."""
         given = texts(CompareOptions, options)
         found = self._run(lambda: _native.Request.compare(os.fspath(first), os.fspath(second), given))
+        return None if found is None else Catalogue(found)
+
+    @has_keywords(AtlasOptions)
+    def atlas(self, catalogue: "Union[str, os.PathLike[str]]", /, **options: Unpack[AtlasOptions]) -> Optional[Catalogue]:
+        """Over ranks collective: what each threshold of a catalogue does. Parameters as in :func:`atlas`."""
+        given = texts(AtlasOptions, options)
+        found = self._run(lambda: _native.Request.atlas(os.fspath(catalogue), given))
         return None if found is None else Catalogue(found)
 
     def agree(self, make: Callable[[], _Made], /) -> _Made:
@@ -669,6 +677,31 @@ def compare(
         As in :func:`phew_cells`.
     """
     return _engine(threads, comm).compare(first, second, **options)
+
+
+@has_keywords(AtlasOptions)
+def atlas(
+    catalogue: Union[str, "os.PathLike[str]"],
+    /,
+    *,
+    threads: Optional[int] = None,
+    comm: Any = None,
+    **options: Unpack[AtlasOptions],
+) -> Optional[Catalogue]:
+    """What each threshold of a catalogue of clumps in a file does. No snapshot is read: its merge tree is cut again and again.
+
+    Returns a table per threshold, such as ``relevance`` and ``saddle``, with the numbers of clumps, haloes and levels, the mass in
+    haloes and the slopes at each value; their mass functions, as ``saddle_mass_function``; the ranges in which numbers change
+    little, as ``saddle_plateaus``; and pairs, as ``relevance_saddle``. Over ranks None on all ranks but the first.
+
+    ``values_per_decade``
+        Values of each threshold per factor of ten.
+    ``pair_values``
+        Values of each threshold where two vary; 0 leaves pairs out.
+    ``threads``, ``comm``
+        As in :func:`phew_cells`.
+    """
+    return _engine(threads, comm).atlas(catalogue, **options)
 
 
 def read_catalogue(path: Union[str, "os.PathLike[str]"]) -> Catalogue:

@@ -172,6 +172,16 @@ class RecutOptions(TypedDict, total=False):
     relevance_difference: Union[None, float, str]
 
 
+class AtlasOptions(TypedDict, total=False):
+    """What thresholds do: atlas."""
+
+    #: Values of each threshold per factor of ten.
+    values_per_decade: Optional[int]
+
+    #: Values of each threshold where two vary; 0 leaves pairs out.
+    pair_values: Optional[int]
+
+
 class FofOptions(TypedDict, total=False):
     """Groups of particles: fof."""
 

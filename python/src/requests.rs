@@ -11,7 +11,7 @@ use crate::snapshots::{NativeParticles, NativeSnapshot};
 use crate::trees::{FoundObjects, NativeTree, ObjectArrays};
 use inselberg::{
     Catalogue, CatalogueComparison, CellFields, Clumps, Engine, Error, FieldChoice, FofGroups, FofParams, Geometry, LinkingTypes, MergerTree,
-    OpenParticles, OpenSnapshot, ParticleColumns, ParticleGraphParams, ParticleMeshParams, PhewParams, Voids,
+    OpenParticles, OpenSnapshot, ParticleColumns, ParticleGraphParams, ParticleMeshParams, PhewParams, Voids, ThresholdAtlas,
 };
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -308,6 +308,16 @@ impl NativeRequest {
         Ok(Self::new(move |engine| {
             let compared = engine.compare(&first, &second, &params)?;
             Ok(RequestAnswer::Stored(compared.as_ref().map(CatalogueComparison::matches)))
+        }))
+    }
+
+    /// What each threshold of a catalogue in a file does. Leads to the tables on the first rank.
+    #[staticmethod]
+    fn atlas(py: Python<'_>, catalogue: PathBuf, options: GivenTexts) -> PyResult<Self> {
+        let params = errors::raised(py, Some(params(&options)))?;
+        Ok(Self::new(move |engine| {
+            let atlas = engine.atlas(&catalogue, &params)?;
+            Ok(RequestAnswer::Stored(atlas.as_ref().map(ThresholdAtlas::tables)))
         }))
     }
 

@@ -160,6 +160,7 @@ def test_keywords_are_those_that_the_library_declares():
         (ib.fof, [_parameters.FofOptions, _parameters.FofTypesOptions]),
         (ib.voids, [_parameters.VoidsOptions]),
         (ib.trees, [_parameters.TreeOptions]),
+        (ib.atlas, [_parameters.AtlasOptions]),
         (ib.compare, [_parameters.CompareOptions]),
         (ib.Engine, [_parameters.EngineOptions]),
         (ib.open_particles, [_parameters.ParticlesOptions]),

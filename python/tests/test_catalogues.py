@@ -150,6 +150,18 @@ def test_a_mistyped_column_is_named_with_the_nearest(cat):
         cat.clumps["maas"]
 
 
+def test_thresholds_have_an_atlas(mesh, tmp_path):
+    path = tmp_path / "clumps.hdf5"
+    cells = ib.Cells.leaves(mesh.levels, mesh.positions)
+    ib.phew_cells(cells, mesh.density, **mesh.thresholds).save(path)
+    tables = ib.atlas(path, values_per_decade=4)
+    saddle = tables["saddle"]
+    for value, n in zip(saddle["saddle_threshold"], saddle["n_haloes"]):
+        assert len(ib.read_catalogue(path).recut(saddle_threshold=value).haloes) == n
+    with pytest.raises(ib.ReadError):
+        ib.atlas(tmp_path / "absent.hdf5")
+
+
 def test_catalogues_are_compared(mesh, tmp_path):
     cells = ib.Cells.leaves(mesh.levels, mesh.positions)
     paths = [tmp_path / name for name in ("a.hdf5", "b.hdf5")]

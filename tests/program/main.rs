@@ -15,6 +15,8 @@ mod merger_truth;
 #[path = "../verify/random.rs"]
 mod random;
 
+#[cfg(feature = "hdf5")]
+mod atlas;
 mod cli;
 #[cfg(feature = "hdf5")]
 mod compare;

@@ -14,6 +14,7 @@
 
 mod aligned;
 pub mod allocator;
+mod atlas;
 mod attribute_json;
 mod child;
 mod compare;
@@ -116,6 +117,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
         CommandJob::Fof(work) => return series::search(work, job.common, world),
         CommandJob::Voids(work) => return series::search(work, job.common, world),
         CommandJob::Tree(work) => return tree::tree(work, job.common, world),
+        CommandJob::Atlas(work) => return atlas::atlas(work, job.common, world),
         CommandJob::Compare(work) => return compare::compare(work, job.common, world),
         CommandJob::Topology(work) => return topology::topology(*work, job.common, world),
         CommandJob::SynthParticles(work) => return synth::particles(work, job.common, world),
@@ -130,6 +132,7 @@ fn run(job: &Job, world: Comm) -> Result<(), CommandError> {
         | CommandJob::Voids(_)
         | CommandJob::Tree(_)
         | CommandJob::Compare(_)
+        | CommandJob::Atlas(_)
         | CommandJob::Topology(_)
         | CommandJob::SynthParticles(_)
         | CommandJob::Study(_) => Ok(()),

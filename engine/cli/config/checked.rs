@@ -1,5 +1,6 @@
 //! Checked jobs: values checked against each other, in the types of the library.
 
+use super::atlas_options::{AtlasJob, atlas};
 use super::compare_options::{CompareJob, compare};
 use super::launch::{pin, ranks};
 use super::phew::{PhewJob, phew};
@@ -62,6 +63,8 @@ pub enum CommandJob {
     Voids(Series<VoidsJob>),
     /// New thresholds on a catalogue.
     Recut(Box<RecutJob>),
+    /// What each threshold of a catalogue does.
+    Atlas(AtlasJob),
     /// Link the objects of catalogues.
     Tree(TreeJob),
     /// Compare two catalogues.
@@ -134,6 +137,7 @@ pub fn check(raw: &RawConfig) -> Result<Job, ConfigError> {
         Command::Fof => CommandJob::Fof(fof::fof(&raw)?),
         Command::Voids => CommandJob::Voids(voids::voids(&raw)?),
         Command::Recut => CommandJob::Recut(Box::new(recut(&raw)?)),
+        Command::Atlas => CommandJob::Atlas(atlas(&raw)?),
         Command::Tree => CommandJob::Tree(tree(&raw)?),
         Command::Compare => CommandJob::Compare(compare(&raw)?),
         Command::Convert => CommandJob::Convert(convert(&raw)?),

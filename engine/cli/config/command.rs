@@ -1,8 +1,8 @@
 //! The commands of the program.
 
 use Command::{
-    Compare, Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids, SynthField,
-    SynthParticles, SynthSeries, Topology, Tree, View, Voids,
+    Atlas, Compare, Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids,
+    SynthField, SynthParticles, SynthSeries, Topology, Tree, View, Voids,
 };
 
 /// A command of the program.
@@ -16,6 +16,8 @@ pub enum Command {
     Voids,
     /// Apply new thresholds to a stored merge tree.
     Recut,
+    /// Show what each threshold of a catalogue does.
+    Atlas,
     /// Link objects of consecutive catalogues.
     Tree,
     /// Put two catalogues beside each other.
@@ -147,6 +149,13 @@ pub const COMMANDS: &[CommandInfo] = &[
         words: &["recut"],
         table: "recut",
         help: "Apply new thresholds to the merge tree of a catalogue, without the snapshot",
+        runs: None,
+    },
+    CommandInfo {
+        command: Atlas,
+        words: &["atlas"],
+        table: "atlas",
+        help: "Show what each threshold of a catalogue does, on one page with sliders",
         runs: None,
     },
     CommandInfo {

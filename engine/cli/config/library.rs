@@ -1,14 +1,14 @@
 //! Options for the parameters of the library: their rows, and the parameters from given values.
 
-use super::Command::{Compare, Fof, Info, Phew, Recut, Tree, Voids};
+use super::Command::{Atlas, Compare, Fof, Info, Phew, Recut, Tree, Voids};
 use super::opt::{Opt, OptionKind, ROW};
 use super::raw::NONE;
 use super::values::CheckedValues;
 use super::{Command, ConfigError, Heading, RawValue};
 use inselberg::{
-    CompareParams, FieldDefaults, FofParams, InputDefaults, LinkingTypes, NewThresholds, NewVoidThresholds,
-    ParamError, ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams, PhewParams,
-    TimeLimits, Topic, TreeParams, VoidParams,
+    AtlasParams, CompareParams, FieldDefaults, FofParams, InputDefaults, LinkingTypes, NewThresholds,
+    NewVoidThresholds, ParamError, ParamKind, Parameter, Params, ParticleGraphParams, ParticleMeshParams,
+    PhewParams, TimeLimits, Topic, TreeParams, VoidParams,
 };
 
 /// The sets of parameters: a name, the commands that take them, and their defaults.
@@ -25,18 +25,20 @@ fn sets() -> Vec<(&'static str, &'static [Command], Box<dyn Params>)> {
         ("voids.graph", &[Voids], Box::new(ParticleGraphParams::for_voids())),
         ("tree", &[Tree], Box::<TreeParams>::default()),
         ("compare", &[Compare], Box::<CompareParams>::default()),
-        ("engine", &[Phew, Fof, Tree, Voids, Compare], Box::<TimeLimits>::default()),
+        ("atlas", &[Atlas], Box::<AtlasParams>::default()),
+        ("engine", &[Phew, Fof, Tree, Voids, Compare, Atlas], Box::<TimeLimits>::default()),
         ("cells", &[Phew], Box::<FieldDefaults>::default()),
         ("particles", &[Fof, Phew, Voids], Box::<InputDefaults>::default()),
     ]
 }
 
 /// The sets in the order of the documentation, each with its title.
-pub(super) const SUBJECTS: [(&str, &str); 14] = [
+pub(super) const SUBJECTS: [(&str, &str); 15] = [
     ("phew", "Clumps and haloes: phew"),
     ("mesh", "The mesh that particles make"),
     ("graph", "The graph of particles"),
     ("recut", "New thresholds of clumps: recut"),
+    ("atlas", "What thresholds do: atlas"),
     ("fof", "Groups of particles: fof"),
     ("fof.types", "Particle types of fof"),
     ("voids", "Voids: voids"),

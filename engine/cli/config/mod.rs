@@ -12,6 +12,7 @@
 //!
 //! Only [`config_text`] reads a file, and nothing here uses the command-line parser.
 
+mod atlas_options;
 mod checked;
 mod command;
 mod compare_options;
@@ -48,6 +49,7 @@ mod viewer_options;
 mod void_options;
 mod voids;
 
+pub use atlas_options::AtlasJob;
 pub use checked::{CommandJob, Common, InfoJob, Job, TopologyJob, check};
 pub use command::{COMMANDS, Command, CommandInfo, MadeInput};
 pub use compare_options::CompareJob;

@@ -1,5 +1,6 @@
 //! The table of all options.
 
+use super::atlas_options::ATLAS;
 use super::compare_options::COMPARE;
 use super::fof_options::FOF;
 use super::input_options::FILES;
@@ -22,7 +23,7 @@ use std::sync::LazyLock;
 /// library.
 pub static OPTIONS: LazyLock<Vec<Opt>> = LazyLock::new(|| {
     let of_program = [FOF, PHEW, VIEWERS, OBSERVERS, VIEW, REPORTS, RUN, SYNTH, COMMON];
-    let first = [STUDY, FILES, VOIDS, TREE, COMPARE].concat();
+    let first = [STUDY, FILES, VOIDS, TREE, COMPARE, ATLAS].concat();
     first.into_iter().chain(library_options()).chain(of_program.concat()).collect()
 });
 

@@ -1,7 +1,7 @@
 //! How commands run.
 
 use super::Command::{
-    Compare, Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids,
+    Atlas, Compare, Convert, Fof, Info, Phew, Recut, ScalingFof, ScalingPhew, ScalingTree, ScalingVoids,
     SynthParticles, SynthSeries, Topology, Tree, View, Voids,
 };
 use super::Heading::{Diagnostics, General, Launch, Pictures, Results};
@@ -28,6 +28,7 @@ pub(super) const RUN: &[Opt] = &[
             Recut,
             Tree,
             Compare,
+            Atlas,
             Convert,
             View,
             Info,
@@ -91,7 +92,7 @@ pub(super) const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Count,
         default: "1",
-        commands: &[Phew, Fof, Topology, SynthParticles, Tree, Voids, Compare],
+        commands: &[Phew, Fof, Topology, SynthParticles, Tree, Voids, Compare, Atlas],
         help: "Divide the work among this many ranks, each a thread of this process",
         doc: "Never changes the result. On one node a single rank with all threads is faster; this option tests how a run \
               divides. On a cluster, start one process per rank with mpirun or srun instead.",
@@ -103,7 +104,7 @@ pub(super) const RUN: &[Opt] = &[
         heading: Launch,
         kind: OptionKind::Choice(&["auto", "none", "cores", "numa"]),
         default: "auto",
-        commands: &[Phew, Fof, Topology, Tree, Voids, Compare],
+        commands: &[Phew, Fof, Topology, Tree, Voids, Compare, Atlas],
         help: "Pin threads to processors, so that memory stays local to them",
         doc: "auto: as cores, where the launcher or the job has given the process a part of the machine, or where the ranks of \
               the job fill it. Anywhere else as none. Launches that do not know each other never get the same cores. cores: each thread on its own core, or its own hardware thread if there are more threads than \
@@ -116,7 +117,7 @@ pub(super) const RUN: &[Opt] = &[
         name: "diagnostics",
         key: "diagnostics",
         heading: Diagnostics,
-        commands: &[Phew, Fof, Tree, Voids, Compare],
+        commands: &[Phew, Fof, Tree, Voids, Compare, Atlas],
         help: "Also print the load of ranks and threads, the messages, and the placement of memory",
         doc: "phew and tree always print the load of several ranks. With this option no output file is required.",
         ..ROW
@@ -127,7 +128,7 @@ pub(super) const RUN: &[Opt] = &[
         heading: Diagnostics,
         kind: OptionKind::Path,
         example: "run.log",
-        commands: &[Phew, Fof, Tree, Voids, Compare],
+        commands: &[Phew, Fof, Tree, Voids, Compare, Atlas],
         help: "Also write a log into this file: stages with times, warnings, errors, the summary",
         doc: "Each line is written at once. An existing log is continued. The stages are those of rank 0; the \
               summary has the load of all ranks.",
@@ -138,7 +139,7 @@ pub(super) const RUN: &[Opt] = &[
         key: "verbose",
         heading: General,
         short: Some('v'),
-        commands: &[Phew, Fof, Tree, Voids, Compare],
+        commands: &[Phew, Fof, Tree, Voids, Compare, Atlas],
         help: "Print each stage on standard error as it begins and ends",
         ..ROW
     },
@@ -146,7 +147,7 @@ pub(super) const RUN: &[Opt] = &[
         name: "count-work",
         key: "count_work",
         heading: Diagnostics,
-        commands: &[Phew, Fof, Tree, Voids, Compare],
+        commands: &[Phew, Fof, Tree, Voids, Compare, Atlas],
         help: "Run each rank in one thread and measure its processor time for the diagnostics",
         doc: "Waiting does not count. So a process with any number of ranks shows the work of each rank, as \
               `inselberg scaling --simulate` needs. --threads has no effect.",

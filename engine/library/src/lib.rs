@@ -104,6 +104,8 @@
 mod api;
 mod argsort;
 #[doc(hidden)]
+pub mod atlas;
+#[doc(hidden)]
 pub mod bound;
 mod chunks;
 mod column;
@@ -166,6 +168,10 @@ pub use api::stored::{is_void_catalogue, read_catalogue, recut, recut_voids, wri
 pub use api::tree_objects::{TreeColumns, TreeObject};
 pub use api::trees::MergerTree;
 pub use api::voids::Voids;
+pub use atlas::{
+    AtlasLine, AtlasParams, AtlasPlane, CompactTree, CountedObjects, CutNumbers, GridUnits, MassBins,
+    PeakBar, Plateau, ThresholdAtlas, VariedThreshold,
+};
 pub use bound::{
     BoundRequest, CentralChoice, PotentialChoice, PropertyChoice, SofteningLengths, SourceTypes,
 };

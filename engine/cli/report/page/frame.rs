@@ -9,6 +9,11 @@ use std::fmt::Write;
 
 /// A page with this title around the HTML of its body.
 pub fn page(title: &str, body: &str) -> String {
+    page_with(title, body, "")
+}
+
+/// The same with a script of its own, which knows nothing of the one of tables.
+pub fn page_with(title: &str, body: &str, script: &str) -> String {
     let title = escaped(title);
     let head = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
@@ -16,7 +21,13 @@ pub fn page(title: &str, body: &str) -> String {
          <body>\n<main>\n<h1>{title}</h1>\n",
         include_str!("style.css")
     );
-    head + body + "</main>\n<script>\n" + include_str!("tables.js") + "</script>\n</body>\n</html>\n"
+    let own = match script {
+        "" => String::new(),
+        // In a block of its own, so that no two names meet.
+        script => format!("<script>\n{{\n{script}}}\n</script>\n"),
+    };
+    let tables = include_str!("tables.js");
+    format!("{head}{body}</main>\n<script>\n{tables}</script>\n{own}</body>\n</html>\n")
 }
 
 /// Notes for readers.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `frame` | the common parts: head, warnings, facts, counts, attributes |
 //! | `tracks` | the page of a merger tree |
+//! | `atlas`, `atlas.js` | the page of thresholds, and the code that cuts the tree again |
 //! | `comparison` | the page of two catalogues beside each other |
 //! | `zooms` | which regions are shown |
 //! | `objects`, `tree` | the largest objects, and their substructure |
@@ -14,6 +15,7 @@
 //! Pictures are drawn by `plot`, and lie within the page. Texts of inputs are escaped. The page stays small
 //! however many objects there are: it lists only the largest, and says so.
 
+mod atlas;
 mod comparison;
 mod costs;
 mod frame;
@@ -34,6 +36,7 @@ use super::plot::{MapStyle, map_svg, masses_svg};
 use super::ranks::RankReport;
 use super::summary::grouped;
 use super::units::DisplayUnits;
+pub use atlas::{AtlasReport, atlas_page};
 pub use comparison::{ComparisonReport, comparison_page};
 use costs::ShownCosts;
 use inselberg::phew::image::{ImageSky, is_flat};

@@ -12,6 +12,7 @@
 //! | `colours` | the colours of marks and grounds |
 //! | `axis` | scales, ticks and their labels |
 //! | `distribution` | another picture: volume and mass above each density |
+//! | `atlas` | other pictures: counts along thresholds and over pairs, births and deaths of peaks |
 //! | `comparison` | other pictures: found objects by size, and ratios of pairs |
 //! | `history` | another picture: the history of a track of a merger tree |
 //! | `canvas` | lines, circles and texts in pixels, on any backend of plotters |
@@ -21,6 +22,7 @@
 //!
 //! Fonts are built in.
 
+mod atlas;
 pub(crate) mod axis;
 pub(crate) mod canvas;
 pub(crate) mod colour;
@@ -42,6 +44,7 @@ pub(crate) mod sky_axes;
 use super::colour_choice::ColourChoice;
 use super::least_drawn::LeastDrawn;
 use super::units::DisplayUnits;
+pub(crate) use atlas::{barcode_svg, mass_functions_svg, persistence_svg, plane_svg, threshold_svg};
 use canvas::{Canvas, Drawn, SCALE};
 use colour::Raster;
 pub(crate) use comparison::{completeness_svg, ratios_svg};
@@ -284,7 +287,8 @@ fn encode_indexed_png([width, height]: [usize; 2], indices: &[u8]) -> Result<Vec
     written.map_err(|e| e.to_string()).map(|()| bytes)
 }
 
-fn base64(bytes: &[u8]) -> String {
+/// Bytes in base 64.
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {

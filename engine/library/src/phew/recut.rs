@@ -95,19 +95,63 @@ const OF_HALOES: &str = "n_halo_";
 /// When the catalogue's tree is missing or broken, or a threshold does not fit it.
 pub fn recut(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Catalogue, RecutError> {
     let NewCut { header, thresholds: given, is_new, has_stability } = NewCut::new(stored, thresholds)?;
-    let search = SearchThresholds::new(given);
-    let header = RecutHeader { density_threshold: search.searched().density, ..header };
-    let peaks = read_tree(&search.lifted_tree(stored), &header)?;
-    if thresholds.significance.is_some() && peaks.prominence.is_none() {
+    let tree = StoredTree::new(stored, header, given)?;
+    if thresholds.significance.is_some() && tree.peaks.prominence.is_none() {
         return Err(RecutError::NoSignificance);
     }
-    let by = (header.rules, header.central, has_stability);
+    let by = (tree.header.rules, tree.header.central, has_stability);
     let pixels = stored.table("cells").filter(|cells| cells.column(PEAK).is_some());
-    let (mut cut, found) = cut_again(&peaks, &search, by, (&stored.attributes, pixels), &Comm::solo())?;
+    let (mut cut, found) =
+        cut_again(&tree.peaks, &tree.search(), by, (&stored.attributes, pixels), &Comm::solo())?;
     mark_given(&mut cut.attributes, is_new);
     let mut tables: Vec<Table> = cut.tables.into_iter().map(|part| part.table).collect();
     tables.extend(pixels.map(|cells| labelled_again(cells, &found)));
     Ok(Catalogue { attributes: cut.attributes, tables })
+}
+
+/// The tree of a stored catalogue, which can be cut at any thresholds with its density threshold.
+pub(crate) struct StoredTree {
+    /// Of the stored catalogue, with the density threshold that is searched.
+    pub header: RecutHeader,
+    /// Its peaks.
+    pub peaks: Peaks,
+    /// The thresholds of the first cut, in code units.
+    pub thresholds: Thresholds,
+}
+
+impl StoredTree {
+    /// With these thresholds in code units.
+    ///
+    /// # Errors
+    /// When the catalogue has no sound tree.
+    pub fn new(stored: &Catalogue, header: RecutHeader, thresholds: Thresholds) -> Result<Self, RecutError> {
+        let search = SearchThresholds::new(thresholds);
+        let header = RecutHeader { density_threshold: search.searched().density, ..header };
+        let peaks = read_tree(&search.lifted_tree(stored), &header)?;
+        Ok(Self { header, peaks, thresholds })
+    }
+
+    /// With the thresholds of the catalogue.
+    ///
+    /// # Errors
+    /// When the catalogue lacks attributes, or has no sound tree.
+    pub fn read(stored: &Catalogue) -> Result<Self, RecutError> {
+        let NewCut { header, thresholds, .. } = NewCut::new(stored, &NewThresholds::default())?;
+        Self::new(stored, header, thresholds)
+    }
+
+    /// Its thresholds, as they are searched.
+    pub fn search(&self) -> SearchThresholds {
+        SearchThresholds::new(self.thresholds)
+    }
+
+    /// The clumps and haloes under other thresholds, in code units, with the same density threshold. Costs a
+    /// sort of the peaks.
+    pub fn structures(&self, thresholds: &Thresholds) -> Structures {
+        let searched = SearchThresholds::new(*thresholds).searched();
+        let (rules, central) = (self.header.rules, self.header.central);
+        structures(&self.peaks, &searched, rules, central, &Comm::solo()).expect("there is no other rank")
+    }
 }
 
 /// What a new cut of a stored catalogue asks for.

@@ -10,6 +10,7 @@
 //! | [`LinkingTypes`], [`ParticleMeshParams`], [`ParticleGraphParams`] | `particles` |
 //! | [`BoundRequest`](crate::BoundRequest), [`VoidParams`](crate::VoidParams) | `bound`, `voids` |
 //! | [`NewThresholds`], [`NewVoidThresholds`] | where trees are cut: `phew`, `voids` |
+//! | [`AtlasParams`](crate::AtlasParams), [`CompareParams`](crate::CompareParams) | `atlas`, `compare` |
 //! | [`InputDefaults`](crate::InputDefaults), [`FieldDefaults`] | with the readers: `inselberg-io` |
 //!
 //! To add a parameter: a field with its documentation and its key. The command line, configuration files, C,

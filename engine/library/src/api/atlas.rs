@@ -1,0 +1,28 @@
+//! What each threshold of a catalogue does.
+
+use crate::api::call::Call;
+use crate::api::session::Shared;
+use crate::atlas::{AtlasParams, ThresholdAtlas, atlas};
+use crate::error::{Error, ErrorKind};
+use inselberg_comm::agree::agree;
+use inselberg_io::catalogue;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Collective: the atlas of the catalogue at this path. Rank 0 gets it.
+pub(crate) fn atlas_of_file(
+    shared: &Arc<Shared>,
+    path: &Path,
+    params: &AtlasParams,
+) -> Result<Option<ThresholdAtlas>, Error> {
+    let call = Call::new("atlas").params(params).same("catalogue", &path);
+    shared.call(&call, |session| {
+        inselberg_io::params::check_ranges(params)?;
+        let stored = agree(session.comm, catalogue::read(path))?;
+        if crate::voids::is_void_catalogue(&stored) {
+            let problem = "a catalogue of voids; expected one of clumps, of `inselberg phew`";
+            return Err(Error::new(ErrorKind::InvalidArgument, problem));
+        }
+        Ok(atlas(&stored, params, session.comm, session.executor.observer())?)
+    })
+}
