@@ -71,6 +71,7 @@ fn from_files(group: &mut BenchmarkGroup<'_, WallTime>, snapshot: &SynthField) {
             persistence: CUT.persistence,
             significance: None,
             saddle: CUT.saddle,
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         }),

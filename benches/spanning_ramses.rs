@@ -96,6 +96,7 @@ fn config(fewest: Option<u64>) -> PhewRequest {
             persistence: Persistence::Ratio(4.0),
             significance: None,
             saddle: Some(0.9),
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })

@@ -17,7 +17,12 @@ use inselberg_kernels::phew::persistence::Persistence;
 use inselberg_kernels::phew::test_cells::TestCells;
 
 /// Thresholds of every bench.
-pub const CUT: Cut = Cut { density: THRESHOLD, persistence: Persistence::Ratio(3.0), saddle: Some(200.0) };
+pub const CUT: Cut = Cut {
+    density: THRESHOLD,
+    persistence: Persistence::Ratio(3.0),
+    saddle: Some(200.0),
+    halo_relevance: None,
+};
 
 /// A field with about that many test cells, some 15 of them a patch.
 pub fn synthetic(test_cells: f64) -> SynthField {

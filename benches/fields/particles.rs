@@ -34,6 +34,6 @@ pub fn mesh(size: f64) -> BenchField {
     let grown = grow(input.as_ref(), &config, purpose, &Comm::solo(), &executor).expect("a mesh");
     let unit = grown.mean_density;
     let (density, saddle) = (DENSITY * unit, Some(SADDLE * unit));
-    let cut = Cut { density, persistence: Persistence::Ratio(3.0), saddle };
+    let cut = Cut { density, persistence: Persistence::Ratio(3.0), saddle, halo_relevance: None };
     BenchField { cells: BenchCells::Mesh(Box::new(grown.part.field)), cut }
 }

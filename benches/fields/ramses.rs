@@ -9,7 +9,8 @@ use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
 
 /// The thresholds, in the units of `rho`.
-const CUT: Cut = Cut { density: 40.0, persistence: Persistence::Ratio(3.0), saddle: Some(200.0) };
+const CUT: Cut =
+    Cut { density: 40.0, persistence: Persistence::Ratio(3.0), saddle: Some(200.0), halo_relevance: None };
 /// How far a density may be from that of the output.
 const JITTER: f64 = 0.01;
 

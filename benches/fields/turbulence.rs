@@ -16,7 +16,8 @@ use std::collections::HashSet;
 const WIDTH: f64 = 1.5;
 /// A fifth of the volume is denser than this.
 const DENSITY: f64 = 3.53;
-const CUT: Cut = Cut { density: DENSITY, persistence: Persistence::Ratio(1.1), saddle: Some(20.0) };
+const CUT: Cut =
+    Cut { density: DENSITY, persistence: Persistence::Ratio(1.1), saddle: Some(20.0), halo_relevance: None };
 /// The first octave.
 const FIRST: u32 = 2;
 /// Levels of the refined field in addition to its coarsest.

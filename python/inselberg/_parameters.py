@@ -21,6 +21,9 @@ class PhewOptions(TypedDict, total=False):
     #: Saddle density above which clumps merge into one halo.
     saddle_threshold: Union[None, float, str]
 
+    #: Merge clumps of lower relevance into haloes, in place of a saddle threshold.
+    halo_relevance: Optional[float]
+
     #: Largest halo mass whose clumps are not listed (code units).
     mass_threshold: Union[None, float, str]
 
@@ -158,6 +161,9 @@ class RecutOptions(TypedDict, total=False):
 
     #: New saddle threshold (code units); default: that of the catalogue.
     saddle_threshold: Union[None, float, str]
+
+    #: Merge clumps of lower relevance into haloes, in place of a saddle threshold.
+    halo_relevance: Optional[float]
 
     #: New mass threshold (code units); default: that of the catalogue.
     mass_threshold: Union[None, float, str]

@@ -34,6 +34,7 @@ pub fn config(snapshot: &dyn Snapshot, case: Case, rules: Rules) -> PhewRequest 
             persistence: Persistence::Ratio(relevance),
             significance: None,
             saddle: Some(saddle),
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })

@@ -111,6 +111,7 @@ fn chaos_config() -> PhewRequest {
             persistence: Persistence::Ratio(3.0),
             significance: None,
             saddle: Some(200.0),
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })

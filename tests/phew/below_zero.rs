@@ -158,8 +158,10 @@ fn thresholds_below_zero_are_those_of_brute_force() {
             assert_eq!(found.attribute("density_threshold"), Some(&Attribute::Real(threshold)));
             let brute = noise.brute(threshold);
             let persistence = Persistence::Difference(difference);
-            let outcome =
-                run(&graph_of(&brute), &Thresholds { density: threshold, persistence, saddle: None });
+            let outcome = run(
+                &graph_of(&brute),
+                &Thresholds { density: threshold, persistence, saddle: None, halo_relevance: None },
+            );
             check(&found, &noise, (&brute, threshold), &outcome);
             let masses = found.table("clumps").expect("clumps").reals("mass").expect("masses");
             n_without_mass += masses.iter().filter(|mass| **mass <= 0.0).count();

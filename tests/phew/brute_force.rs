@@ -126,6 +126,7 @@ fn masses_that_would_be_lost_are_refused() {
         persistence: Persistence::Ratio(1.0),
         significance: None,
         saddle: None,
+        halo_relevance: None,
         mass: 0.0,
         min_cells: 0,
     };

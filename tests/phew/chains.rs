@@ -54,7 +54,7 @@ fn peaks(jump: usize) -> Peaks {
 }
 
 fn cut(peaks: &Peaks) -> Structures {
-    let at = Cut { density: 0.5, persistence: Persistence::Ratio(1.5), saddle: None };
+    let at = Cut { density: 0.5, persistence: Persistence::Ratio(1.5), saddle: None, halo_relevance: None };
     structures(peaks, &at.into(), Rules::Paper, inselberg::CentralChoice::Heaviest, &Comm::solo())
         .expect("one rank")
 }

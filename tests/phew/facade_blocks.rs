@@ -245,6 +245,7 @@ fn an_output_of_blocks_gives_what_blocks_in_memory_give() {
             persistence: params.persistence.expect("given"),
             significance: None,
             saddle: params.saddle,
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })

@@ -110,6 +110,7 @@ fn particles_give_what_the_command_gives() {
             persistence: Persistence::Ratio(1.5),
             significance: None,
             saddle: Some(200.0),
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })

@@ -115,7 +115,12 @@ fn thresholds_for(graph: &Graph, random: &mut Random) -> Thresholds {
     };
     let density = saddle * random.pick(&[1.0, 0.5, 0.1]);
     let cut = random.pick(&[None, Some(0.0), Some(saddle), Some(0.5 * saddle)]);
-    Thresholds { density, persistence, saddle: cut }
+    // A third of the cuts merge by a second relevance, in place of a saddle threshold.
+    let second = persistence.threshold() + random.pick(&[0.0, 0.3, 2.0]) * random.real();
+    match random.below(3) {
+        0 => Thresholds { density, persistence, saddle: None, halo_relevance: Some(second) },
+        _ => Thresholds { density, persistence, saddle: cut, halo_relevance: None },
+    }
 }
 
 fn check_cut(graph: &Graph, at: &Thresholds) -> u32 {
@@ -125,7 +130,8 @@ fn check_cut(graph: &Graph, at: &Thresholds) -> u32 {
 }
 
 fn cut_at(tree: &MergeTree, at: &Thresholds) -> Hierarchy {
-    cut(tree, &Cut { density: at.density, persistence: at.persistence, saddle: at.saddle }, Rules::Paper)
+    let Thresholds { density, persistence, saddle, halo_relevance } = *at;
+    cut(tree, &Cut { density, persistence, saddle, halo_relevance }, Rules::Paper)
 }
 
 #[test]
@@ -148,7 +154,7 @@ fn deep_hierarchies_are_the_papers() {
         for persistence in
             [1.0, 1.01].map(Persistence::Ratio).into_iter().chain([0.0, 1.0].map(Persistence::Difference))
         {
-            let at = Thresholds { density: 1e-6, persistence, saddle: Some(0.0) };
+            let at = Thresholds { density: 1e-6, persistence, saddle: Some(0.0), halo_relevance: None };
             highest = highest.max(check_cut(&graph, &at));
         }
     }
@@ -170,7 +176,15 @@ fn saddles_above_their_peaks_are_merged_the_same() {
 /// Grows a tree of many peaks and cuts it. An algorithm that is not almost linear would not end here.
 fn grow_and_cut(rho: Vec<f64>, edges: Vec<ContactEdge>) -> Hierarchy {
     let tree = MergeTree::grow(rho, &reduced(edges)).0;
-    cut_at(&tree, &Thresholds { density: 1e-9, persistence: Persistence::Ratio(1.0), saddle: Some(0.0) })
+    cut_at(
+        &tree,
+        &Thresholds {
+            density: 1e-9,
+            persistence: Persistence::Ratio(1.0),
+            saddle: Some(0.0),
+            halo_relevance: None,
+        },
+    )
 }
 
 const MANY: usize = 1_000_000;

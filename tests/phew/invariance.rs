@@ -17,7 +17,8 @@ use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::phew::persistence::Persistence;
 use std::collections::BTreeMap;
 
-const CUT: Cut = Cut { density: 2.0, persistence: Persistence::Ratio(1.3), saddle: Some(3.0) };
+const CUT: Cut =
+    Cut { density: 2.0, persistence: Persistence::Ratio(1.3), saddle: Some(3.0), halo_relevance: None };
 
 /// Some 60 000 leaves over three levels, enough for several tasks, with waves and noise.
 fn large_field(n_values: usize) -> Field {

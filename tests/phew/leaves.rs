@@ -170,7 +170,7 @@ proptest! {
     ) {
         let field = if is_sparse { field.only(|leaf| leaf.rho > at) } else { field };
         let rules = if ramses { Rules::Ramses } else { Rules::Paper };
-        let cut = Cut { density: at, persistence: Persistence::Ratio(1.2), saddle: Some(at + 1.0) };
+        let cut = Cut { density: at, persistence: Persistence::Ratio(1.2), saddle: Some(at + 1.0), halo_relevance: None };
         prop_assert_eq!(field.leaves_as_amr().mesh.is_graded(), is_graded(&field));
         check(&field, &cut, (rules, WEIGHTS[by]), seed);
     }
@@ -179,7 +179,12 @@ proptest! {
 #[test]
 fn jumps_of_two_levels_at_once() {
     for seed in 0..8 {
-        let cut = Cut { density: 1.5, persistence: Persistence::Difference(0.5), saddle: Some(2.0) };
+        let cut = Cut {
+            density: 1.5,
+            persistence: Persistence::Difference(0.5),
+            saddle: Some(2.0),
+            halo_relevance: None,
+        };
         let whole = jumping(seed);
         assert!(!is_graded(&whole));
         for field in [whole.only(|leaf| leaf.rho > cut.density), whole] {
@@ -198,7 +203,7 @@ fn graded_leaves_are_known_to_be_graded() {
     let mut field = Field::uniform_at(Domain::CUBE, 3);
     (0..12).for_each(|_| field.split(place(&field.leaves[random.below(field.leaves.len())].clone()), true));
     field.fill(0, &mut random);
-    let cut = Cut { density: 2.0, persistence: Persistence::Ratio(1.1), saddle: None };
+    let cut = Cut { density: 2.0, persistence: Persistence::Ratio(1.1), saddle: None, halo_relevance: None };
     for field in [field.only(|leaf| leaf.rho > cut.density), field] {
         assert!(found_on(&field, &cut, (Rules::Paper, Weights::Leaves), 3, 1).is_graded);
         check(&field, &cut, (Rules::Paper, Weights::Leaves), 7);

@@ -184,6 +184,7 @@ pub fn search_particles(position: Vec<[f64; 3]>, velocity: Vec<[f32; 3]>, search
             persistence: Persistence::Ratio(search.persistence),
             significance: search.significance,
             saddle: search.saddle,
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })

@@ -35,6 +35,7 @@ fn phew_config(density: f64, persistence: Persistence, saddle: Option<f64>) -> P
             persistence,
             significance: Some(0.0),
             saddle,
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })
@@ -207,8 +208,11 @@ impl Plain {
             Persistence::Difference(difference) => Persistence::Difference(difference * mean),
             ratio => ratio,
         };
-        let outcome = paper::run(&self.graph, &paper::Thresholds { density, persistence, saddle });
-        let at = Cut { density, persistence, saddle };
+        let outcome = paper::run(
+            &self.graph,
+            &paper::Thresholds { density, persistence, saddle, halo_relevance: None },
+        );
+        let at = Cut { density, persistence, saddle, halo_relevance: None };
         check_hierarchy(&outcome, &cut(&found.peaks.tree.to_whole(), &at, Rules::Paper));
         let clumps = self.clumps(&outcome);
         let tables: Vec<_> = found.catalogue.tables.iter().map(|part| part.table.clone()).collect();

@@ -303,6 +303,7 @@ fn catalogue(given: &Given, mesh: &ParticleMeshConfig, n_ranks: usize, n_threads
             persistence: Persistence::Ratio(1.5),
             significance: Some(0.0),
             saddle: Some(20.0),
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })
@@ -365,7 +366,12 @@ fn clumps_are_those_of_the_whole_mesh() {
     let mesh = config(3, 4..12);
     let found = catalogue(&given, &mesh, 1, 2);
     let mean = grown(&given, &mesh, 3.0).mean_density;
-    let cut = Cut { density: 3.0 * mean, persistence: Persistence::Ratio(1.5), saddle: Some(20.0 * mean) };
+    let cut = Cut {
+        density: 3.0 * mean,
+        persistence: Persistence::Ratio(1.5),
+        saddle: Some(20.0 * mean),
+        halo_relevance: None,
+    };
     let (field, extra) = (whole(&given, &mesh), TestFields::default());
     let task = Task {
         field: &field,

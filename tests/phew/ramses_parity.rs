@@ -41,6 +41,7 @@ fn run_over(
             persistence: Persistence::Ratio(relevance),
             significance: None,
             saddle: Some(saddle),
+            halo_relevance: None,
             mass,
             min_cells: 0,
         })

@@ -33,6 +33,7 @@ pub fn ramses_config([density, relevance, saddle]: [f64; 3]) -> PhewRequest {
             persistence,
             significance: None,
             saddle: Some(saddle),
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })

@@ -172,6 +172,7 @@ fn what_ratios_and_ramses_do_not_take_is_refused() {
         persistence,
         significance: None,
         saddle: None,
+        halo_relevance: None,
         mass: 0.0,
         min_cells: 0,
     };

@@ -40,12 +40,18 @@ enum Source {
 struct Options {
     persistence: Persistence,
     saddle: Option<f64>,
+    halo_relevance: Option<f64>,
     mass: f64,
     min_cells: u64,
 }
 
-const FIRST: Options =
-    Options { persistence: Persistence::Ratio(3.0), saddle: None, mass: 0.0, min_cells: 0 };
+const FIRST: Options = Options {
+    persistence: Persistence::Ratio(3.0),
+    saddle: None,
+    halo_relevance: None,
+    mass: 0.0,
+    min_cells: 0,
+};
 
 fn inputs() -> &'static [Input] {
     static INPUTS: OnceLock<Vec<Input>> = OnceLock::new();
@@ -117,7 +123,7 @@ impl Input {
     }
 
     fn run_over(&self, n_ranks: usize, rules: Rules, options: Options) -> Catalogue {
-        let Options { persistence, saddle, mass, min_cells } = options;
+        let Options { persistence, saddle, halo_relevance, mass, min_cells } = options;
         let config = PhewRequest {
             field: self.field.clone(),
             params: PhewParams::from(Thresholds {
@@ -125,6 +131,7 @@ impl Input {
                 persistence,
                 significance: None,
                 saddle,
+                halo_relevance,
                 mass,
                 min_cells,
             })
@@ -149,7 +156,8 @@ impl Input {
         let again = recut(stored.0, &new).expect("a sound catalogue");
         let options = Options {
             persistence: new.persistence.unwrap_or(stored.1.persistence),
-            saddle: new.saddle.or(stored.1.saddle),
+            saddle: new.saddle.or(stored.1.saddle.filter(|_| new.halo_relevance.is_none())),
+            halo_relevance: new.halo_relevance.or(stored.1.halo_relevance.filter(|_| new.saddle.is_none())),
             mass: new.mass.unwrap_or(stored.1.mass),
             min_cells: new.min_cells.unwrap_or(stored.1.min_cells),
         };
@@ -212,6 +220,38 @@ fn new_thresholds_give_what_a_run_with_them_gives() {
             }
         }
     }
+}
+
+#[test]
+fn a_second_relevance_makes_haloes_as_a_run_with_it_does() {
+    let n = |of: &Catalogue, table: &str| of.table(table).expect("a table").n_rows();
+    let mut merged = 0;
+    for input in inputs() {
+        let first = input.run(Rules::Paper, Options { saddle: Some(3.0 * input.density), ..FIRST });
+        let at = Options { saddle: Some(3.0 * input.density), ..FIRST };
+        for (relevance, least) in [(1.1, 1.5), (1.3, 4.0), (3.0, 3.0), (1.0, 1e300)] {
+            let new = NewThresholds {
+                persistence: Some(Persistence::Ratio(relevance)),
+                halo_relevance: Some(least),
+                ..NewThresholds::default()
+            };
+            input.check(Rules::Paper, (&first, at), new.clone(), 3);
+            let second = recut(&first, &new).expect("sound");
+            merged += n(&second, "clumps") - n(&second, "haloes");
+            assert!(least > relevance || n(&second, "clumps") == n(&second, "haloes"));
+            let back = NewThresholds {
+                persistence: Some(FIRST.persistence),
+                saddle: at.saddle,
+                ..NewThresholds::default()
+            };
+            assert_same(&recut(&second, &back).expect("sound"), &first, "there and back");
+        }
+    }
+    assert!(merged > 100, "{merged}");
+    let low = NewThresholds { halo_relevance: Some(2.0), ..NewThresholds::default() };
+    refused(dark(Rules::Paper), low.clone(), "at least 3");
+    refused(dark(Rules::Ramses), low.clone(), "ramses");
+    refused(dark(Rules::Paper), NewThresholds { saddle: Some(200.0), ..low }, "not both");
 }
 
 #[test]
@@ -349,7 +389,7 @@ proptest! {
             Rules::Paper if by_difference => Persistence::Difference(relevance * input.density),
             _ => Persistence::Ratio(relevance),
         };
-        let options = Options { persistence: persistence(relevance), saddle: saddle_at(saddle), mass: mass_at(mass).unwrap_or(0.0), min_cells };
+        let options = Options { persistence: persistence(relevance), saddle: saddle_at(saddle), halo_relevance: None, mass: mass_at(mass).unwrap_or(0.0), min_cells };
         let new = NewThresholds {
             persistence: (!keeps_relevance).then_some(persistence(new_relevance)),
             significance: None, saddle: saddle_at(new_saddle),

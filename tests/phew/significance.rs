@@ -58,6 +58,7 @@ fn found_here(part: &LocalField, cut: &NoiseCut, comm: &Comm) -> BTreeMap<u64, F
         persistence: cut.persistence,
         significance: Some(cut.significance),
         saddle: cut.saddle,
+        halo_relevance: None,
         mass: 0.0,
         min_cells: 0,
     };

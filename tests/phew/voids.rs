@@ -44,9 +44,14 @@ fn check(plain: &Plain, found: &VoidOutcome, config: &VoidParams, input: &Given)
         density: config.density.map_or(0.0, f64::recip),
         persistence: Persistence::Ratio(config.relevance),
         saddle: config.wall.map(f64::recip),
+        halo_relevance: None,
     };
-    let thresholds =
-        paper::Thresholds { density: at.density, persistence: at.persistence, saddle: at.saddle };
+    let thresholds = paper::Thresholds {
+        density: at.density,
+        persistence: at.persistence,
+        saddle: at.saddle,
+        halo_relevance: None,
+    };
     let outcome = paper::run(&plain.graph, &thresholds);
     check_hierarchy(&outcome, &cut(&found.peaks.tree.to_whole(), &at, Rules::Paper));
     let tables: Vec<_> = found.catalogue.tables.iter().map(|part| part.table.clone()).collect();

@@ -25,6 +25,7 @@ fn with(new: NewThresholds, varied: VariedThreshold, value: f64, persistence: Pe
         VariedThreshold::Relevance => new.persistence(Persistence::Ratio(value)),
         VariedThreshold::Significance => new.significance(value),
         VariedThreshold::Saddle => new.saddle(value),
+        VariedThreshold::HaloRelevance => new.halo_relevance(value),
         VariedThreshold::Mass => new.mass(value),
         _ => unreachable!("a threshold that this test does not know"),
     }
@@ -126,15 +127,25 @@ fn every_number_is_that_of_recut() {
     assert!(compare(&read_catalogue(&of_cells).expect("a catalogue"), &atlas) > 40);
     let names =
         |atlas: &ThresholdAtlas| atlas.lines.iter().map(|line| line.varied.name()).collect::<Vec<_>>();
-    assert_eq!(names(&atlas), ["relevance", "saddle", "mass"]);
+    assert_eq!(names(&atlas), ["relevance", "saddle", "halo_relevance", "mass"]);
     assert!(atlas.lines[0].values.contains(&1.5) && atlas.lines[1].values.contains(&200.0));
 
     let of_particles = found(&gadget4().join("snapshot_004.hdf5"), &room, &["--mesh-from-particles"]);
     let atlas = atlas_of(&of_particles, &params);
-    assert_eq!(names(&atlas), ["relevance", "significance", "saddle", "mass"]);
+    assert_eq!(names(&atlas), ["relevance", "significance", "saddle", "halo_relevance", "mass"]);
     compare(&read_catalogue(&of_particles).expect("a catalogue"), &atlas);
     let counts = atlas.lines[0].counts(CountedObjects::Clumps);
     assert!(counts.is_sorted_by(|a, b| a >= b) && counts[0] > 2 * counts[counts.len() - 1], "{counts:?}");
+
+    // Haloes by a second relevance, and none below that of clumps.
+    let second = ["--density-threshold", "80", "--relevance-threshold", "1.5", "--halo-relevance", "4"];
+    let by_relevance = found(&output("dm_1rank"), &room, &second);
+    let atlas = atlas_of(&by_relevance, &params);
+    assert!(compare(&read_catalogue(&by_relevance).expect("a catalogue"), &atlas) > 40);
+    assert_eq!(
+        (atlas.lines[0].values.last(), atlas.lines[1].own, atlas.lines[2].own),
+        (Some(&3.162), None, Some(4.0))
+    );
 
     let of_noise = noise(&room);
     let atlas = atlas_of(&of_noise, &params);
@@ -266,7 +277,7 @@ fn compare_page(browser: &Path, room: &Room, input: &str, settings: &[Vec<(Varie
 #[cfg(feature = "plot")]
 #[test]
 fn the_page_cuts_the_tree_as_recut_does() {
-    use VariedThreshold::{Mass, Relevance, Saddle, Significance};
+    use VariedThreshold::{HaloRelevance, Mass, Relevance, Saddle, Significance};
     let Some(browser) = browser() else {
         println!("skipped: there is no chromium");
         return;
@@ -277,6 +288,7 @@ fn the_page_cuts_the_tree_as_recut_does() {
         settings.push(vec![(Relevance, relevance)]);
         settings.push(vec![(Relevance, relevance), (Saddle, 70.0 * relevance)]);
         settings.push(vec![(Saddle, 100.0 * relevance), (Mass, 0.7 * relevance)]);
+        settings.push(vec![(Relevance, relevance), (HaloRelevance, 1.7 * relevance)]);
     }
     let mut of_particles = settings.clone();
     for significance in [0.0, 0.8, 2.0, 6.0, 15.0] {
@@ -290,7 +302,9 @@ fn the_page_cuts_the_tree_as_recut_does() {
         found(&output("dm_3ranks"), &room, &["--density-threshold", "40", "--saddle-threshold", "100"]);
     compare_page(&browser, &room, &input, &settings);
     let of_noise = [0.05, 0.2, 0.7].into_iter().flat_map(|difference| {
-        [vec![(Relevance, difference)], vec![(Relevance, difference), (Saddle, 0.6 * difference)]]
+        let haloes = [(Saddle, 0.6 * difference), (HaloRelevance, 1.5 * difference)];
+        let both = haloes.map(|of| vec![(Relevance, difference), of]);
+        [vec![(Relevance, difference)]].into_iter().chain(both)
     });
     compare_page(&browser, &room, &noise(&room), &of_noise.collect::<Vec<_>>());
 }

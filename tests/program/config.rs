@@ -180,6 +180,40 @@ fn a_relevance_is_a_ratio_or_a_difference() {
     refused(WHOLE, &[("relevance-difference", "-1")], "a finite difference, 0 or more");
 }
 
+#[test]
+fn a_relevance_of_haloes_takes_the_place_of_a_saddle_threshold() {
+    let thresholds = |toml: &str, flags: &[(&str, &str)]| match job(toml, flags)
+        .map_err(|error| error.to_string())?
+        .work
+    {
+        CommandJob::Phew(series) => {
+            let of = series.jobs[0].phew.thresholds();
+            Ok((of.saddle, of.halo_relevance))
+        }
+        _ => panic!("phew"),
+    };
+    let refused = |toml: &str, flags: &[(&str, &str)], part: &str| {
+        let said: String = thresholds(toml, flags).expect_err(part);
+        assert!(said.contains(part), "{said}");
+    };
+    assert_eq!(thresholds(WHOLE, &[("halo-relevance", "5")]), Ok((None, Some(5.0))));
+    let file = format!("{WHOLE}saddle_threshold = 200\n");
+    assert_eq!(thresholds(&file, &[("halo-relevance", "5")]), Ok((None, Some(5.0))));
+    let both = [("halo-relevance", "5"), ("saddle-threshold", "200")];
+    refused(WHOLE, &both, "expected one of --halo-relevance and --saddle-threshold");
+    refused(
+        WHOLE,
+        &[("halo-relevance", "2"), ("relevance-threshold", "3")],
+        "`2` for halo-relevance; expected at least 3",
+    );
+    refused(
+        WHOLE,
+        &[("halo-relevance", "5"), ("compat", "ramses")],
+        "--saddle-threshold with --compat ramses",
+    );
+    refused(WHOLE, &[("halo-relevance", "-1")], "a finite relevance, 0 or more");
+}
+
 /// The error of a file, whole.
 fn refuse(toml: &str, expected: &str) {
     let error = job(toml, &[]).expect_err(toml).to_string();

@@ -70,8 +70,11 @@ fn check_with(field: &Field, threshold: f64, cuts: Cuts, lists: impl Fn(&Brute, 
         let graph = graph_of(&brute);
         check_tree(&graph, &found.peaks.tree);
         for &(persistence, saddle) in cuts {
-            let outcome = paper::run(&graph, &Thresholds { density: threshold, persistence, saddle });
-            let at = Cut { density: threshold, persistence, saddle };
+            let outcome = paper::run(
+                &graph,
+                &Thresholds { density: threshold, persistence, saddle, halo_relevance: None },
+            );
+            let at = Cut { density: threshold, persistence, saddle, halo_relevance: None };
             check_hierarchy(&outcome, &cut(&found.peaks.tree.to_whole(), &at, Rules::Paper));
             lists(&brute, &outcome, &found_at(&found, &at));
         }

@@ -26,6 +26,8 @@ pub struct Thresholds {
     pub density: f64,
     pub persistence: Persistence,
     pub saddle: Option<f64>,
+    /// Of the second merging by relevance.
+    pub halo_relevance: Option<f64>,
 }
 
 /// What comes of it, by peak. All but `clump` means something for clumps only.
@@ -58,7 +60,10 @@ pub fn run(graph: &Graph, thresholds: &Thresholds) -> Outcome {
     let discarded = |p: usize| key[p].is_none() && relevance[p] < least;
     let clump = noise.label.iter().map(|&c| (!discarded(c)).then_some(c)).collect();
     let mut haloes = noise.of_survivors();
-    haloes.merge_all(&|_, saddle| thresholds.saddle.is_some_and(|s| saddle > s));
+    match thresholds.halo_relevance {
+        Some(least) => haloes.merge_all(&|rho, saddle| relevance_of(rho, saddle) < least),
+        None => haloes.merge_all(&|_, saddle| thresholds.saddle.is_some_and(|s| saddle > s)),
+    }
     Outcome { clump, halo: haloes.label, level: haloes.level, parent: haloes.parent, relevance, key }
 }
 

@@ -386,6 +386,14 @@ fn thresholds_text(of: &ThresholdsInForce, scales: &DensityScales) -> String {
     };
     let saddle = match &of.saddle {
         Some(of) => line("saddle threshold", density(of.value), of.origin(), in_units(of.value)),
+        None if let Some(least) = of.halo_relevance => {
+            let least = if persistence.is_difference() {
+                format!("difference {}", density(least))
+            } else {
+                least.to_string()
+            };
+            line("halo relevance", least, "given", String::new())
+        }
         None => format!("{:<18}none: every clump is its own halo\n", "saddle threshold"),
     };
     line("density threshold", density(of_density.value), of_density.origin(), in_units(of_density.value))
@@ -412,6 +420,7 @@ fn thresholds_json(of: &ThresholdsInForce, scales: &DensityScales) -> serde_json
             "value": persistence.threshold(), "kind": kind, "origin": of.persistence.origin(),
         },
         "saddle": of.saddle.as_ref().map(one),
+        "halo_relevance": of.halo_relevance,
     })
 }
 

@@ -112,6 +112,10 @@ impl About<'_> {
         }
         let saddle = self.real("saddle_threshold").filter(|x| *x > 0.0);
         parts.extend(saddle.map(|x| format!("haloes joined at > {}", self.density(x, unit))));
+        parts.extend(self.real("halo_relevance").map(|least| match self.0.attribute("persistence") {
+            None => format!("haloes joined at relevance < {}", short_number(least)),
+            Some(_) => format!("haloes joined at difference < {}", self.density(least, unit)),
+        }));
         parts
     }
 

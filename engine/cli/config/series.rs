@@ -165,10 +165,11 @@ fn check_distinct(
     Ok(())
 }
 
-/// Whether a default does not hold: that of the saddle threshold together with a given density threshold.
+/// Whether a default does not hold: that of the saddle threshold together with a given density threshold, or
+/// with a relevance of haloes.
 fn is_moot(raw: &CheckedValues<'_>, opt: &Opt) -> bool {
     opt.name == "saddle-threshold"
-        && raw.is_written("density-threshold")
+        && ["density-threshold", "halo-relevance"].iter().any(|name| raw.is_written(name))
         && !raw.is_written("saddle-threshold")
 }
 

@@ -6,7 +6,8 @@
 //! A peak d is noise if rho_d / saddle < R, where the saddle is the one at which it dies and R the threshold
 //! of [`Persistence`]. That may also be a difference: rho_d - saddle < R. Noise removal unites patches over
 //! exactly the edges at which noise dies; the result are the clumps. The saddle threshold S then unites
-//! clumps over the edges with saddle > S; the result are the haloes. The paper removes saddles in rounds. The
+//! clumps over the edges with saddle > S; the result are the haloes. In place of it there may be a second,
+//! higher relevance threshold: clumps below it unite. The paper removes saddles in rounds. The
 //! round of each clump and the clump that it merges into follow from the tree too ([`super::rounds`]).
 
 use super::Rules;
@@ -22,8 +23,21 @@ pub struct Cut {
     pub density: f64,
     /// Peaks of lower persistence are noise.
     pub persistence: Persistence,
-    /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
+    /// Clumps that meet above this density are one halo. Without it and `halo_relevance`, every clump is a
+    /// halo.
     pub saddle: Option<f64>,
+    /// Clumps of lower persistence merge into haloes; of the kind of `persistence`.
+    pub halo_relevance: Option<f64>,
+}
+
+impl Cut {
+    /// Whether a clump whose peak of density `rho` dies at `saddle` merges into a halo. If it does, so does
+    /// every clump that has died into it: that one is lower, and its saddle is higher.
+    #[inline]
+    pub fn merges(&self, rho: f64, saddle: f64) -> bool {
+        let is_below = |least: f64| self.persistence.value(rho, saddle) < least;
+        self.saddle.is_some_and(|threshold| saddle > threshold) || self.halo_relevance.is_some_and(is_below)
+    }
 }
 
 /// The largest saddle between a clump and any other.
@@ -84,7 +98,7 @@ pub fn cut_in_order(tree: &MergeTree, deaths: Vec<PeakIdx>, cut: &Cut, rules: Ru
     let mut clump = united(tree, &noise);
     let key_saddle = key_saddles(tree, &clump, &kept);
     let relevance = relevances(tree, &key_saddle, cut);
-    let passes = |d: &PeakIdx| cut.saddle.is_some_and(|s| tree.death[d.at()].saddle > s);
+    let passes = |d: &PeakIdx| cut.merges(tree.rho[d.at()], tree.death[d.at()].saddle);
     let merging: Vec<_> = kept.into_iter().filter(passes).collect();
     let RoundsResult { level, parent, halo } = rounds::merge(tree, &clump, &merging);
     if rules == Rules::Paper {

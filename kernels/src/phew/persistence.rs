@@ -33,6 +33,14 @@ impl Persistence {
         }
     }
 
+    /// The same kind of persistence with another threshold.
+    pub fn with(self, threshold: f64) -> Self {
+        match self {
+            Self::Ratio(_) => Self::Ratio(threshold),
+            Self::Difference(_) => Self::Difference(threshold),
+        }
+    }
+
     /// Whether a peak of density `rho` that dies at `saddle` is noise.
     #[inline]
     pub fn is_noise(self, rho: f64, saddle: f64) -> bool {

@@ -137,7 +137,7 @@ fn join(tree: &MergeTree, components: &mut PeakUnionFind, dying: &[PeakIdx]) {
 pub fn cut_with_ties(tree: &MergeTree, ties: &[Tie], cut: &Cut) -> Hierarchy {
     let mut rounds = TieRounds::new(tree, ties);
     let noise = rounds.merge_all(|p, saddle| cut.persistence.is_noise(tree.rho[p.at()], saddle));
-    let haloes = rounds.merge_all(|_, saddle| cut.saddle.is_some_and(|s| saddle > s));
+    let haloes = rounds.merge_all(|p, saddle| cut.merges(tree.rho[p.at()], saddle));
     Hierarchy {
         relevance: relevances(tree, &noise.key_saddle, cut),
         clump: noise.label,
@@ -302,7 +302,7 @@ mod tests {
             prop_assert_eq!(all.is_empty(), few.is_empty());
             for ratio in [0.5, 0.9, 1.0, 1.2, 1.6, 2.5] {
                 for saddle in [None, Some(0.5), Some(1.2), Some(1.7), Some(2.5)] {
-                    let cut = Cut { density: 0.5, persistence: Persistence::Ratio(ratio), saddle };
+                    let cut = Cut { density: 0.5, persistence: Persistence::Ratio(ratio), saddle, halo_relevance: None };
                     let found = [&all, &few].map(|ties| seen(&cut_with_ties(&tree, ties, &cut), ties));
                     prop_assert_eq!(&found[0], &found[1], "relevance {}, saddle {:?}", ratio, saddle);
                 }
@@ -343,7 +343,12 @@ mod tests {
         let tree = MergeTree::grow(vec![8.0, 9.0, 5.0], &contacts).0;
         assert_eq!(stand_beside(&tree, &edges), [false, false, true]);
 
-        let cut = Cut { density: 1.0, persistence: Persistence::Ratio(1.0), saddle: Some(0.0) };
+        let cut = Cut {
+            density: 1.0,
+            persistence: Persistence::Ratio(1.0),
+            saddle: Some(0.0),
+            halo_relevance: None,
+        };
         let ties = [Tie { saddle: 2.0, position: [0.0; 3], patches: [b, c] }];
         let neighbour = |found: &Hierarchy| found.key_saddle[c.at()].neighbour;
         let (with, without) = (cut_with_ties(&tree, &ties, &cut), hierarchy::cut(&tree, &cut, Rules::Ramses));

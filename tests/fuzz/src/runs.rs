@@ -30,6 +30,7 @@ pub fn target(bytes: &[u8]) {
             persistence: Persistence::Ratio(1.1),
             significance: None,
             saddle: Some(8.0),
+            halo_relevance: None,
             mass: 0.0,
             min_cells: 0,
         })

@@ -108,6 +108,7 @@ const cut = of => {
   const n = tree.density.length;
   const relevance = about.isDifference ? of.relevance * about.unit : of.relevance;
   const clump = clumpsOf(relevance, of.significance ?? 0);
+  const ofHaloes = (of.halo_relevance || 0) * (about.isDifference ? about.unit : 1);
   const saddle = of.saddle > 0 ? of.saddle * about.unit + about.lift : Infinity;
   const halo = Uint32Array.from({ length: n }, (_, peak) => peak);
   const endpoint = new Uint32Array(n).fill(NONE), heir = new Uint32Array(n).fill(NONE);
@@ -123,7 +124,7 @@ const cut = of => {
     if (clump[peak] !== peak) continue;
     const sides = [clump[tree.deaths[3 * i + 1]], clump[tree.deaths[3 * i + 2]]];
     for (const side of sides) if (key[side] === 0) key[side] = tree.saddle[i];
-    if (tree.saddle[i] > saddle) {
+    if (tree.saddle[i] > saddle || persistence(tree.density[peak], tree.saddle[i]) < ofHaloes) {
       endpoint[peak] = sides[1];
       heir[peak] = root(sides[1]);
       halo[peak] = heir[peak];
@@ -195,6 +196,8 @@ const drawFunctions = (svg, lists) => {
 const state = Object.fromEntries(about.thresholds.map(of => [of.id, of.own ?? 0]));
 if (!('relevance' in state)) state.relevance = about.relevance;
 if (!('mass' in state)) state.mass = 0;
+// Haloes are made by one of these; 0 is neither.
+const instead = { saddle: 'halo_relevance', halo_relevance: 'saddle' };
 const own = cut(state);
 const byId = id => document.getElementById(id);
 const show = () => {
@@ -212,7 +215,7 @@ const show = () => {
     { masses: found.clumps, colour: '#0072b2' },
     { masses: found.haloes, colour: '#d55e00' },
   ]);
-  const changed = about.thresholds.filter(of => state[of.id] !== (of.own ?? 0));
+  const changed = about.thresholds.filter(of => state[of.id] !== (of.own ?? 0) && !(of.id in instead && state[of.id] === 0));
   const options = changed.map(of => ` --${of.option} ${state[of.id]}`).join('');
   byId('recut').textContent = `inselberg recut ${about.catalogue} -o recut.hdf5${options}`;
 };
@@ -224,6 +227,11 @@ const showSoon = () => {
   requestAnimationFrame(() => { isAwaited = false; show(); });
 };
 const place = ({ ends: [low, high] }, value) => Math.round(1000 * Math.log(Math.max(value, low) / low) / Math.log(high / low));
+const setters = {};
+const change = (id, value) => {
+  setters[id](value);
+  if (value > 0 && instead[id] in setters) setters[instead[id]](0);
+};
 for (const of of about.thresholds) {
   const [slider, number] = [byId(of.id + '-slider'), byId(of.id)];
   const [low, high] = of.ends;
@@ -232,14 +240,15 @@ for (const of of about.thresholds) {
     slider.value = place(of, value);
     if (Number(number.value) !== value || number.value === '') number.value = value;
   };
+  setters[of.id] = set;
   set(state[of.id]);
   slider.addEventListener('input', () => {
-    set(Number((low * (high / low) ** (slider.value / 1000)).toPrecision(4)));
+    change(of.id, Number((low * (high / low) ** (slider.value / 1000)).toPrecision(4)));
     showSoon();
   });
   number.addEventListener('change', () => {
     const value = Number(number.value);
-    if (number.value !== '' && value >= 0) set(value);
+    if (number.value !== '' && value >= 0) change(of.id, value);
     show();
   });
   byId('reset').addEventListener('click', () => { set(of.own ?? 0); show(); });

@@ -58,15 +58,20 @@ pub fn atlas_page(data: &AtlasReport<'_>) -> Result<String, String> {
 /// The name of a threshold with its unit.
 fn name_of(varied: VariedThreshold, data: &AtlasReport<'_>) -> String {
     let unit = match varied {
-        VariedThreshold::Relevance if !data.atlas.persistence.is_difference() => "",
-        VariedThreshold::Relevance | VariedThreshold::Saddle => &data.density_unit,
+        VariedThreshold::Saddle => &data.density_unit,
+        VariedThreshold::Relevance | VariedThreshold::HaloRelevance
+            if data.atlas.persistence.is_difference() =>
+        {
+            &data.density_unit
+        }
         VariedThreshold::Mass => "code units",
         _ => "",
     };
-    match unit {
-        "" => format!("{} threshold", varied.name()),
-        unit => format!("{} threshold [{unit}]", varied.name()),
-    }
+    let name = match varied {
+        VariedThreshold::HaloRelevance => "relevance of haloes, in place of the saddle threshold".to_string(),
+        _ => format!("{} threshold", varied.name()),
+    };
+    if unit.is_empty() { name } else { format!("{name} [{unit}]") }
 }
 
 /// The tree of the page, if it is small enough and follows the paper.

@@ -1,5 +1,6 @@
 //! The thresholds of an atlas, and the values that it tries.
 
+use crate::phew::Rules;
 use crate::phew::params::Thresholds;
 use crate::phew::recut::StoredTree;
 use crate::phew::tables::RecutHeader;
@@ -16,6 +17,8 @@ pub enum VariedThreshold {
     Significance,
     /// The saddle threshold.
     Saddle,
+    /// The relevance below which clumps merge into haloes, in place of the saddle threshold.
+    HaloRelevance,
     /// The mass threshold.
     Mass,
 }
@@ -33,7 +36,8 @@ const AROUND: f64 = 10.0;
 
 impl VariedThreshold {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 4] = [Self::Relevance, Self::Significance, Self::Saddle, Self::Mass];
+    pub const ALL: [Self; 5] =
+        [Self::Relevance, Self::Significance, Self::Saddle, Self::HaloRelevance, Self::Mass];
 
     /// Its name in tables and on the page.
     pub fn name(self) -> &'static str {
@@ -41,6 +45,7 @@ impl VariedThreshold {
             Self::Relevance => "relevance",
             Self::Significance => "significance",
             Self::Saddle => "saddle",
+            Self::HaloRelevance => "halo_relevance",
             Self::Mass => "mass",
         }
     }
@@ -52,19 +57,28 @@ impl VariedThreshold {
             Self::Relevance => "relevance_threshold",
             Self::Significance => "significance_threshold",
             Self::Saddle => "saddle_threshold",
+            Self::HaloRelevance => "halo_relevance",
             Self::Mass => "mass_threshold",
         }
+    }
+
+    /// Whether both can vary at once: one of two ways to make haloes is left out, and clumps need no more
+    /// relevance than haloes.
+    pub(super) fn goes_with(self, other: Self) -> bool {
+        let both = [self, other];
+        !both.contains(&Self::HaloRelevance)
+            || !both.iter().any(|of| matches!(of, Self::Saddle | Self::Relevance))
     }
 
     /// Its value among thresholds in code units, in the unit in which `recut` takes it; `None` without one.
     pub fn value(self, of: &Thresholds, units: GridUnits) -> Option<f64> {
         match self {
-            Self::Relevance if of.persistence.is_difference() => {
-                Some(of.persistence.threshold() / units.density)
-            }
-            Self::Relevance => Some(of.persistence.threshold()),
+            Self::Relevance => Some(of.persistence.times(1.0 / units.density).threshold()),
             Self::Significance => of.significance,
             Self::Saddle => of.saddle.map(|saddle| saddle / units.density),
+            Self::HaloRelevance => of
+                .halo_relevance
+                .map(|least| of.persistence.with(least).times(1.0 / units.density).threshold()),
             Self::Mass => Some(of.mass / units.mass),
         }
     }
@@ -73,14 +87,14 @@ impl VariedThreshold {
     pub fn with(self, value: f64, of: &Thresholds, units: GridUnits) -> Thresholds {
         match self {
             Self::Relevance => {
-                let persistence = match of.persistence {
-                    Persistence::Ratio(_) => Persistence::Ratio(value),
-                    Persistence::Difference(_) => Persistence::Difference(value),
-                };
-                Thresholds { persistence: persistence.times(units.density), ..*of }
+                Thresholds { persistence: of.persistence.with(value).times(units.density), ..*of }
             }
             Self::Significance => Thresholds { significance: Some(value), ..*of },
-            Self::Saddle => Thresholds { saddle: Some(value * units.density), ..*of },
+            Self::Saddle => Thresholds { saddle: Some(value * units.density), halo_relevance: None, ..*of },
+            Self::HaloRelevance => {
+                let least = of.persistence.with(value).times(units.density).threshold();
+                Thresholds { saddle: None, halo_relevance: Some(least), ..*of }
+            }
             Self::Mass => Thresholds { mass: value * units.mass, ..*of },
         }
     }
@@ -106,24 +120,18 @@ impl GridUnits {
 pub(super) fn ends(of: VariedThreshold, tree: &StoredTree, halo_masses: &[f64]) -> Option<[f64; 2]> {
     let (header, peaks) = (&tree.header, &tree.peaks);
     let units = GridUnits::new(header);
-    let own = of.value(&tree.thresholds, units).filter(|value| *value > 0.0);
     let deaths = || peaks.tree.death.iter().zip(&peaks.tree.rho).filter(|(death, _)| !death.is_never());
     match of {
         VariedThreshold::Relevance => {
-            let persistence = tree.thresholds.persistence;
-            let alive = peaks.tree.rho.iter().map(|rho| persistence.value(*rho, peaks.density_threshold));
-            let greatest = alive.fold(0.0, f64::max);
-            match persistence {
-                Persistence::Ratio(_) => {
-                    let most = own.map_or(0.0, |own| own * AROUND).max(30.0);
-                    limited([LEAST_RATIO, most.min(greatest)])
-                }
-                Persistence::Difference(_) => {
-                    let greatest = greatest / units.density;
-                    let own = own.unwrap_or(greatest / AROUND);
-                    limited([own / AROUND, (own * AROUND).min(greatest)])
-                }
-            }
+            let of_haloes = VariedThreshold::HaloRelevance.value(&tree.thresholds, units);
+            let [low, high] = relevances(tree, units);
+            limited([low, high.min(of_haloes.unwrap_or(f64::INFINITY))])
+        }
+        VariedThreshold::HaloRelevance if header.rules == Rules::Ramses => None,
+        VariedThreshold::HaloRelevance => {
+            let of_clumps = VariedThreshold::Relevance.value(&tree.thresholds, units).unwrap_or(0.0);
+            let [low, high] = relevances(tree, units);
+            limited([low.max(of_clumps), high])
         }
         VariedThreshold::Significance => {
             let is_known = peaks.prominence.is_some() && header.significance.is_some();
@@ -143,6 +151,21 @@ pub(super) fn ends(of: VariedThreshold, tree: &StoredTree, halo_masses: &[f64]) 
             let greatest = halo_masses.iter().copied().fold(0.0, f64::max);
             let least = if least.is_finite() { least } else { patches.fold(f64::INFINITY, f64::min) };
             limited([least / units.mass, greatest / units.mass])
+        }
+    }
+}
+
+/// The relevances that are tried, in the unit of `recut`.
+fn relevances(tree: &StoredTree, units: GridUnits) -> [f64; 2] {
+    let (peaks, persistence) = (&tree.peaks, tree.thresholds.persistence.times(1.0 / units.density));
+    let alive = peaks.tree.rho.iter().map(|rho| persistence.value(*rho, peaks.density_threshold));
+    let (own, greatest) = (persistence.threshold(), alive.fold(0.0, f64::max));
+    match persistence {
+        Persistence::Ratio(_) => [LEAST_RATIO, (own * AROUND).max(30.0).min(greatest)],
+        Persistence::Difference(_) => {
+            let greatest = greatest / units.density;
+            let own = if own > 0.0 { own } else { greatest / AROUND };
+            [own / AROUND, (own * AROUND).min(greatest)]
         }
     }
 }

@@ -143,7 +143,7 @@ impl AtlasGrid {
         };
         let mut planes = Vec::new();
         for (i, (first, ends)) in varied.iter().enumerate() {
-            for (second, others) in &varied[i + 1..] {
+            for (second, others) in varied[i + 1..].iter().filter(|(second, _)| first.goes_with(*second)) {
                 let values = [ends, others].map(|ends| families::few_values(*ends, params.pair_values));
                 if values.iter().all(|list| list.len() > 1) {
                     planes.push(([*first, *second], values));
@@ -186,14 +186,14 @@ impl AtlasGrid {
     }
 }
 
-/// The counts that can have plateaus. The saddle threshold leaves clumps as they are. Along the mass
+/// The counts that can have plateaus. Thresholds of haloes leave clumps as they are. Along the mass
 /// threshold the counts are cumulative mass functions, which have no plateau that means anything.
 fn counted_along(varied: VariedThreshold) -> &'static [CountedObjects] {
     match varied {
         VariedThreshold::Relevance | VariedThreshold::Significance => {
             &[CountedObjects::Clumps, CountedObjects::Haloes]
         }
-        VariedThreshold::Saddle => &[CountedObjects::Haloes],
+        VariedThreshold::Saddle | VariedThreshold::HaloRelevance => &[CountedObjects::Haloes],
         VariedThreshold::Mass => &[],
     }
 }
@@ -220,9 +220,7 @@ pub fn atlas(
     let Some(own) = numbers.next() else { return Ok(None) };
     let (lines, planes) = grid.filled(numbers);
     let units = GridUnits::new(&tree.header);
-    let persistence = tree.thresholds.persistence;
-    let persistence =
-        if persistence.is_difference() { persistence.times(1.0 / units.density) } else { persistence };
+    let persistence = tree.thresholds.persistence.times(1.0 / units.density);
     Ok(Some(ThresholdAtlas {
         attributes: stored.attributes.clone(),
         persistence,

@@ -68,8 +68,11 @@ pub struct ThresholdsInForce {
     pub density: ThresholdInForce<f64>,
     /// Peaks of lower persistence are noise.
     pub persistence: ThresholdInForce<Persistence>,
-    /// Clumps that meet above this density are one halo; `None`: every clump is a halo.
+    /// Clumps that meet above this density are one halo; `None`: every clump is a halo, but for
+    /// `halo_relevance`.
     pub saddle: Option<ThresholdInForce<f64>>,
+    /// Clumps of lower relevance merge into haloes, in place of a saddle threshold.
+    pub halo_relevance: Option<f64>,
 }
 
 /// The attribute that names the unit of the thresholds as they were given.
@@ -105,14 +108,30 @@ impl ThresholdsInForce {
     }
 }
 
+/// Which thresholds of a stored catalogue a new cut changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NewOrigins {
+    /// There is a new persistence.
+    pub persistence: bool,
+    /// There is a new saddle threshold.
+    pub saddle: bool,
+    /// There is no longer a saddle threshold.
+    pub no_saddle: bool,
+}
+
 /// Marks persistence and saddle threshold of a stored catalogue as given, if it states origins. Without an
 /// earlier saddle threshold, the origin is added after the others.
-pub(crate) fn mark_given(attributes: &mut Vec<(String, Attribute)>, [persistence, saddle]: [bool; 2]) {
+pub(crate) fn mark_given(attributes: &mut Vec<(String, Attribute)>, new: NewOrigins) {
+    if new.no_saddle {
+        attributes.retain(|(name, _)| name != ORIGINS[2]);
+    }
     let Some(last) = attributes.iter().rposition(|(name, _)| ORIGINS.contains(&name.as_str())) else {
         return;
     };
     let [_, relevance, of_saddle] = ORIGINS;
-    for (name, _) in [(relevance, persistence), (of_saddle, saddle)].iter().filter(|(_, is_new)| *is_new) {
+    for (name, _) in
+        [(relevance, new.persistence), (of_saddle, new.saddle)].iter().filter(|(_, is_new)| *is_new)
+    {
         let given = Attribute::Text("given".into());
         match attributes.iter_mut().find(|(known, _)| known == name) {
             Some((_, origin)) => *origin = given,

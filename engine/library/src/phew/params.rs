@@ -56,6 +56,8 @@ pub struct Thresholds {
     pub significance: Option<f64>,
     /// Clumps that meet above it merge into one halo; `None`: no saddle pass.
     pub saddle: Option<f64>,
+    /// In place of it: clumps of lower persistence merge into haloes. Of the kind of `persistence`.
+    pub halo_relevance: Option<f64>,
     /// Clumps of haloes up to this mass are not listed.
     pub mass: f64,
     /// Clumps of haloes with fewer leaf cells are not listed.
@@ -92,8 +94,8 @@ impl ThresholdUnits {
 impl From<Cut> for Thresholds {
     /// Lists every clump.
     fn from(cut: Cut) -> Self {
-        let Cut { density, persistence, saddle } = cut;
-        Self { density, persistence, significance: None, saddle, mass: 0.0, min_cells: 0 }
+        let Cut { density, persistence, saddle, halo_relevance } = cut;
+        Self { density, persistence, significance: None, saddle, halo_relevance, mass: 0.0, min_cells: 0 }
     }
 }
 
@@ -105,6 +107,9 @@ impl Thresholds {
             persistence: self.persistence.times(units.density),
             significance: self.significance,
             saddle: self.saddle.map(|saddle| saddle * units.density),
+            halo_relevance: self
+                .halo_relevance
+                .map(|least| self.persistence.with(least).times(units.density).threshold()),
             mass: self.mass * units.mass,
             min_cells: self.min_cells,
         }
@@ -117,7 +122,8 @@ impl Thresholds {
 
     /// The thresholds at which the tree of the peaks is cut.
     pub(crate) fn cut(&self) -> Cut {
-        Cut { density: self.density, persistence: self.persistence, saddle: self.saddle }
+        let Self { density, persistence, saddle, halo_relevance, .. } = *self;
+        Cut { density, persistence, saddle, halo_relevance }
     }
 }
 
@@ -134,6 +140,19 @@ pub(crate) fn check_rules(
     bound: &BoundRequest,
 ) -> Result<(), ParamError> {
     let is_ramses = rules == Rules::Ramses;
+    if let Some(least) = thresholds.halo_relevance {
+        let problem = match () {
+            () if is_ramses => "`saddle_threshold` with `compat` ramses".into(),
+            () if thresholds.saddle.is_some() => "it or `saddle_threshold`, not both".into(),
+            () if least < thresholds.persistence.threshold() => {
+                format!("at least {}, the relevance of clumps", thresholds.persistence.threshold())
+            }
+            () => String::new(),
+        };
+        if !problem.is_empty() {
+            return Err(ParamError::value("halo_relevance", least, problem));
+        }
+    }
     if let (Some(least), true) = (thresholds.significance, is_ramses) {
         let expected = "no such threshold with `compat` ramses";
         return Err(ParamError::value("significance_threshold", least, expected));

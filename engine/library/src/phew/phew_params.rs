@@ -22,6 +22,7 @@ const DENSITY: &str =
 pub(super) const RATIO: &str = "a finite ratio, 0 or more";
 pub(super) const DIFFERENCE: &str = "a finite difference, 0 or more";
 pub(super) const SIGNIFICANCE: &str = "a finite number of standard deviations, 0 or more";
+pub(super) const HALO: &str = "a finite relevance, 0 or more, or to leave it out for no such pass";
 pub(super) const MASS: &str = "a finite mass, 0 or more";
 pub(super) const CELLS: &str = "a number of cells up to 1e18";
 /// The greatest number of [`CELLS`].
@@ -81,6 +82,17 @@ params! {
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
             "a finite number above 0, or to leave it out for no halo pass",
         ).measured(Measure::DENSITY);
+        /// Merge clumps of lower relevance into haloes, in place of a saddle threshold.
+        ///
+        /// The second merging of the PHEW paper, by a higher relevance threshold: clumps that stand out less
+        /// above their highest saddle merge through it, and no clump is discarded. At least the relevance
+        /// threshold, and of its kind: a ratio, or a difference in the unit of the density threshold. Not
+        /// with RAMSES's rules.
+        pub halo_relevance: Option<f64> = None, "halo_relevance" = real(
+            "",
+            |x: &Option<f64>| x.is_none_or(|x| x >= 0.0),
+            HALO,
+        ).instead_of("saddle_threshold").example("5");
         /// Largest halo mass whose clumps are not listed (code units).
         ///
         /// By RAMSES's rules the unit is the mass of the lightest particle, as for RAMSES's mass_threshold.
@@ -96,7 +108,8 @@ params! {
         /// All particles in the patches of the halo count, bound or not. They are read once more. As for
         /// `min_cells`, every clump of such a halo is listed. A new cut cannot use it, because the tree has
         /// no numbers of particles.
-        pub min_particles: u64 = 0, "min_particles" = count("0", |_| true, "a number of particles");
+        pub min_particles: u64 = 0, "min_particles" =
+            count("0", |_| true, "a number of particles").topic(Topic::Particles);
         /// The rules to follow where the PHEW paper and RAMSES differ.
         ///
         /// ramses: the catalogues agree with RAMSES's own clump finder. docs/ramses.md lists the differences.
@@ -211,6 +224,9 @@ impl PhewParams {
     pub(crate) fn in_force(&self, unit: DensityUnit) -> ThresholdsInForce {
         let of_noise = self.noise_of_defaults().map(|noise| defaults::OF_NOISE.map(|n| n * noise));
         let saddle = match (self.density, of_noise, self.saddle) {
+            _ if self.halo_relevance.is_some() => {
+                self.saddle.map(|given| ThresholdInForce::new(Some(given), given))
+            }
             (Some(_), _, None) | (_, Some(_), None) => None,
             (_, _, given) => Some(ThresholdInForce::new(given, defaults::SADDLE.value)),
         };
@@ -225,6 +241,7 @@ impl PhewParams {
             density: ThresholdInForce::new(self.density, density),
             persistence: ThresholdInForce::new(self.persistence, persistence),
             saddle,
+            halo_relevance: self.halo_relevance,
         }
     }
 
@@ -308,6 +325,7 @@ impl PhewParams {
             density: density.value,
             persistence: persistence.value,
             saddle: saddle.map(|saddle| saddle.value),
+            halo_relevance: self.halo_relevance,
             significance: self.significance,
             mass: self.mass,
             min_cells: self.min_cells,
@@ -318,9 +336,18 @@ impl PhewParams {
 /// With these thresholds and no defaults.
 impl From<Thresholds> for PhewParams {
     fn from(of: Thresholds) -> Self {
-        let Thresholds { density, persistence, significance, saddle, mass, min_cells } = of;
+        let Thresholds { density, persistence, significance, saddle, halo_relevance, mass, min_cells } = of;
         let (density, persistence) = (Some(density), Some(persistence));
-        Self { density, persistence, significance, saddle, mass, min_cells, ..Self::default() }
+        Self {
+            density,
+            persistence,
+            significance,
+            saddle,
+            halo_relevance,
+            mass,
+            min_cells,
+            ..Self::default()
+        }
     }
 }
 

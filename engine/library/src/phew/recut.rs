@@ -1,18 +1,24 @@
 //! New thresholds for a stored catalogue, from its tree alone.
 
+use crate::bound::BoundRequest;
 use crate::bound::CentralChoice;
 use crate::phew::Rules;
 use crate::phew::below_zero::SearchThresholds;
-use crate::phew::defaults::{THRESHOLD_UNIT, mark_given};
+use crate::phew::defaults::{NewOrigins, THRESHOLD_UNIT, mark_given};
 use crate::phew::from_peaks::structure_tables;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::image;
 use crate::phew::min_particles::MIN_PARTICLES;
-use crate::phew::params::{DensityUnit, OF_MEMBERS, ThresholdUnits, Thresholds, set_persistence};
+use crate::phew::params::{
+    DensityUnit, OF_MEMBERS, ThresholdUnits, Thresholds, check_rules, set_persistence,
+};
 use crate::phew::peaks::Peaks;
-use crate::phew::phew_params::{CELLS, DIFFERENCE, MASS, MOST_CELLS, RATIO, SIGNIFICANCE};
+use crate::phew::phew_params::{CELLS, DIFFERENCE, HALO, MASS, MOST_CELLS, RATIO, SIGNIFICANCE};
 use crate::phew::stability::{is_stored, stabilities};
-use crate::phew::tables::{MIN_CELLS, PEAK, RecutError, RecutHeader, read_tree, threshold_attributes};
+use crate::phew::tables::{
+    HALO_RELEVANCE, MIN_CELLS, PEAK, RecutError, RecutHeader, SADDLE_THRESHOLD, read_tree,
+    threshold_attributes,
+};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::units;
 use inselberg_io::catalogue::{Attribute, Catalogue, CataloguePart, RUN_ATTRIBUTES, Table, Values};
@@ -50,6 +56,14 @@ params! {
             |x: &Option<f64>| x.is_none_or(|x| x > 0.0),
             "a finite number above 0, or to leave it out for the catalogue's own",
         ).measured(Measure::DENSITY).example("150");
+        /// Merge clumps of lower relevance into haloes, in place of a saddle threshold.
+        ///
+        /// Of the kind of the catalogue: a ratio, or a difference in the unit of the saddle threshold.
+        pub halo_relevance: Option<f64> = None, "halo_relevance" = real(
+            "",
+            |x: &Option<f64>| x.is_none_or(|x| x >= 0.0),
+            HALO,
+        ).instead_of("saddle_threshold").example("5");
         /// New mass threshold (code units); default: that of the catalogue.
         ///
         /// With RAMSES's rules, the unit is the mass of the lightest particle, as in the first run.
@@ -160,8 +174,8 @@ pub(crate) struct NewCut {
     pub header: RecutHeader,
     /// The thresholds in code units: the new ones, and the stored ones where there is none.
     pub thresholds: Thresholds,
-    /// Whether persistence and saddle threshold are new.
-    is_new: [bool; 2],
+    /// Which thresholds are new.
+    is_new: NewOrigins,
     /// Whether the stored catalogue has stability.
     pub has_stability: bool,
 }
@@ -173,7 +187,11 @@ impl NewCut {
         let header = RecutHeader::from_catalogue(stored)?;
         let mut thresholds = thresholds.clone();
         thresholds.convert(&scale_of(stored, &header))?;
-        let is_new = [thresholds.persistence.is_some(), thresholds.saddle.is_some()];
+        let is_new = NewOrigins {
+            persistence: thresholds.persistence.is_some(),
+            saddle: thresholds.saddle.is_some(),
+            no_saddle: thresholds.halo_relevance.is_some(),
+        };
         let has_stability = stored.table("clumps").is_some_and(is_stored);
         let thresholds = in_code_units(&header, &thresholds)?;
         Ok(Self { header, thresholds, is_new, has_stability })
@@ -203,7 +221,13 @@ fn in_code_units(header: &RecutHeader, thresholds: &NewThresholds) -> Result<Thr
     if persistence.is_difference() != header.persistence.is_difference() {
         return Err(RecutError::OtherPersistence { is_difference: header.persistence.is_difference() });
     }
-    let saddle = thresholds.saddle.map(|saddle| saddle * header.unit).or(header.saddle_threshold);
+    let (saddle, halo_relevance) = match (thresholds.saddle, thresholds.halo_relevance) {
+        (None, None) => (header.saddle_threshold, header.halo_relevance),
+        (saddle, least) => (
+            saddle.map(|saddle| saddle * header.unit),
+            least.map(|least| persistence.with(least).times(header.unit).threshold()),
+        ),
+    };
     let mass = match thresholds.mass {
         None => header.mass_threshold,
         Some(0.0) => 0.0,
@@ -216,7 +240,9 @@ fn in_code_units(header: &RecutHeader, thresholds: &NewThresholds) -> Result<Thr
     }
     let min_cells = thresholds.min_cells.unwrap_or(header.min_cells);
     let significance = thresholds.significance.or(header.significance);
-    Ok(Thresholds { density, persistence, significance, saddle, mass, min_cells })
+    let cut = Thresholds { density, persistence, significance, saddle, halo_relevance, mass, min_cells };
+    check_rules(header.rules, &Thresholds { significance: None, ..cut }, &BoundRequest::default())?;
+    Ok(cut)
 }
 
 /// Collective: clumps and haloes of the peaks of an earlier run under other thresholds, and their catalogue.
@@ -299,6 +325,15 @@ fn scale_of(stored: &Catalogue, header: &RecutHeader) -> InputScale {
     InputScale { mass: header.mass_unit, ..scale }
 }
 
+/// Adds or removes the attribute with the relevance of haloes, which a run writes after its saddle threshold.
+fn change_halo_relevance(attributes: &mut Vec<(String, Attribute)>, least: Option<f64>) {
+    attributes.retain(|(name, _)| name != HALO_RELEVANCE);
+    let before = attributes.iter().position(|(name, _)| name == SADDLE_THRESHOLD);
+    if let (Some(before), Some(least)) = (before, least) {
+        attributes.insert(before + 1, (HALO_RELEVANCE.into(), Attribute::Real(least)));
+    }
+}
+
 /// The attributes of a catalogue after a cut at these thresholds that found `totals` clumps, haloes and
 /// levels.
 fn cut_attributes(
@@ -321,6 +356,7 @@ fn cut_attributes(
         // Catalogues of older versions lack it.
         attributes.push((MIN_CELLS.into(), Attribute::Int(0)));
     }
+    change_halo_relevance(&mut attributes, thresholds.halo_relevance);
     let totals = [("n_clumps", n_clumps), ("n_haloes", n_haloes), ("n_levels", n_levels)];
     let totals = totals.map(|(name, n)| (name.to_string(), Attribute::Int(n as i64)));
     for (name, value) in threshold_attributes(thresholds).into_iter().chain(totals) {

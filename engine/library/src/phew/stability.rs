@@ -202,11 +202,9 @@ pub fn stabilities(
 /// with the largest. All clumps and haloes are listed there.
 fn around(thresholds: &Thresholds) -> [Thresholds; 2] {
     [1.0 / NEIGHBOURHOOD, NEIGHBOURHOOD].map(|factor| Thresholds {
-        persistence: match thresholds.persistence {
-            Persistence::Ratio(ratio) => Persistence::Ratio(ratio * factor),
-            Persistence::Difference(difference) => Persistence::Difference(difference * factor),
-        },
+        persistence: thresholds.persistence.with(thresholds.persistence.threshold() * factor),
         saddle: thresholds.saddle.map(|saddle| saddle / factor),
+        halo_relevance: thresholds.halo_relevance.map(|least| least * factor),
         mass: 0.0,
         min_cells: 0,
         ..*thresholds
@@ -263,10 +261,11 @@ fn limits_by_own_peaks(
         let saddle = peaks.tree.death[i].saddle;
         (thresholds.persistence.value(peaks.tree.rho[i], saddle), saddle)
     };
-    let merges = |saddle: f64| thresholds.saddle.is_some_and(|threshold| saddle > threshold);
+    let cut = thresholds.cut();
+    let merges = |i: usize, saddle: f64| cut.merges(peaks.tree.rho[i], saddle);
     for i in (0..peaks.len()).filter(dies).filter(|i| !is_head[*i]) {
         let (persistence, saddle) = facts(i);
-        all.noise(ids(i), persistence, merges(saddle));
+        all.noise(ids(i), persistence, merges(i, saddle));
     }
     for i in kept {
         let (persistence, saddle) = facts(i);
@@ -274,7 +273,7 @@ fn limits_by_own_peaks(
         // A peak that dies is the highest one of its clump; of its halo, unless it merges.
         let [clump, halo] = ids(i);
         all.add(clump, 0, |limits| limits.death = [saddle, persistence]);
-        if !merges(saddle) {
+        if !merges(i, saddle) {
             all.add(halo, 1, |limits| limits.death = [saddle, persistence]);
         }
     }

@@ -84,6 +84,7 @@ impl VoidParams {
             persistence: Persistence::Ratio(self.relevance),
             significance: None,
             saddle: self.wall.map(f64::recip),
+            halo_relevance: None,
             mass: volume_of(self.radius),
             min_cells: self.min_particles,
         }

@@ -74,6 +74,7 @@ pub fn recut_voids(stored: &Catalogue, new: &NewVoidThresholds) -> Result<Catalo
         persistence: Persistence::Ratio(config.relevance),
         significance: None,
         saddle_threshold: thresholds.saddle,
+        halo_relevance: None,
         mass_threshold: volume_of(config.radius),
         min_cells: config.min_particles,
         mass_unit: None,

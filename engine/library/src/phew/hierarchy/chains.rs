@@ -1,8 +1,8 @@
 //! The chains of peaks, followed over the ranks to their clumps and on to their haloes.
 //!
 //! A noise peak points to the patch at which it ends (`noise`). The chain of these pointers ends at a peak
-//! that is not noise: the peak of a clump. A clump whose saddle exceeds the saddle threshold merges, and its
-//! peak points to the patch at the other end of that saddle. The chain through both kinds of pointers ends at
+//! that is not noise: the peak of a clump. A clump that merges into a halo has a peak
+//! that points to the patch at the other end of that saddle. The chain through both kinds of pointers ends at
 //! the highest peak of the halo ([why](../README.md)). One rank cuts a halo: the owner of that peak.
 
 use crate::exchange::chains::{ChainStep, Lead, Target, lead_of, resolve};
@@ -11,6 +11,7 @@ use crate::phew::peaks::Peaks;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_kernels::ids::{ClumpSlot, PeakIdx, PeakName};
+use inselberg_kernels::phew::hierarchy::Cut;
 use inselberg_kernels::union_find::root;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicU32;
@@ -43,14 +44,14 @@ pub struct Followed {
     pub of_peak: Vec<ClumpSlot>,
 }
 
-/// Collective: follows the chains of all peaks through noise and through saddles above `saddle_threshold`;
-/// without one no clump merges. One exchange, and one per doubling of the ranks that the longest chain passes
+/// Collective: follows the chains of all peaks through noise and through those at which clumps
+/// merge into haloes; without `merging` no clump merges. One exchange, and one per doubling of the ranks that the longest chain passes
 /// through.
 ///
 /// # Errors
 /// When another rank fails.
-pub fn follow(noise: Noise, saddle_threshold: Option<f64>, comm: &Comm) -> Result<Followed, CommError> {
-    let mut chains = Chains::new(noise, saddle_threshold);
+pub fn follow(noise: Noise, merging: Option<&Cut>, comm: &Comm) -> Result<Followed, CommError> {
+    let mut chains = Chains::new(noise, merging);
     let ends = chains.follow_ends();
     resolve(comm, &mut chains.exits, |name| chains.local.step(PeakName::from_word(name)))?;
     let own = chains.own_clumps();
@@ -168,7 +169,7 @@ impl LocalChains<'_> {
 }
 
 impl<'a> Chains<'a> {
-    fn new(noise: Noise<'a>, saddle_threshold: Option<f64>) -> Self {
+    fn new(noise: Noise<'a>, merging: Option<&Cut>) -> Self {
         let peaks = noise.peaks();
         let n = peaks.len();
         let target = |i: usize| noise.target(PeakIdx::new(i));
@@ -193,20 +194,19 @@ impl<'a> Chains<'a> {
         let exits = leaving.iter().map(|(_, name)| ClumpLead::onward(*name, PeakName::NONE)).collect();
         let local = LocalChains { peaks, clump_peaks, place, up, merging: Vec::new() };
         let mut chains = Self { local, exits, n_noise: leaving.len() };
-        chains.merge(saddle_threshold);
+        chains.merge(merging);
         chains
     }
 
     /// Makes each merging clump point to the clump at the other end of its saddle, or to an exit.
-    fn merge(&mut self, saddle_threshold: Option<f64>) {
+    fn merge(&mut self, merging: Option<&Cut>) {
         let LocalChains { peaks, ref clump_peaks, .. } = self.local;
         let n = clump_peaks.len();
         // The patch at the other end, if the clump merges.
         let endpoint = |peak: &PeakIdx| {
             let death = &peaks.tree.death[peak.at()];
-            let merges =
-                !death.is_never() && saddle_threshold.is_some_and(|threshold| death.saddle > threshold);
-            merges.then_some(death.endpoint)
+            let merges = |cut: &Cut| cut.merges(peaks.tree.rho[peak.at()], death.saddle);
+            (!death.is_never() && merging.is_some_and(merges)).then_some(death.endpoint)
         };
         let next = |place: usize| match endpoint(&clump_peaks[place]) {
             Some(patch) if peaks.tree.is_own(patch) => match self.local.noise_end(patch) {

@@ -57,7 +57,7 @@ pub fn cut(
     let bumps = bumps(peaks, thresholds, comm)?;
     let noise = Noise::new(peaks, cut.persistence, bumps.as_deref());
     let (followed, ties) = match has_ties {
-        false => (chains::follow(noise, cut.saddle, comm)?, Vec::new()),
+        false => (chains::follow(noise, Some(&cut), comm)?, Vec::new()),
         true => ties::follow(peaks, &cut, comm)?,
     };
     let (clump_peaks, asked) = send_to_cutters(peaks, &followed, comm)?;

@@ -37,7 +37,7 @@ pub fn follow(peaks: &Peaks, cut: &Cut, comm: &Comm) -> Result<(Followed, Vec<Ti
     let mut answers = SendBuffers::<1>::default();
     let mut ties = Vec::new();
     if let Some((tree, names)) = whole {
-        let noise_alone = Cut { saddle: None, ..*cut };
+        let noise_alone = Cut { saddle: None, halo_relevance: None, ..*cut };
         let clump = cut_with_ties(&tree, &peaks.ties, &noise_alone).clump;
         for bundle in &asked {
             let asked: Vec<PeakName> = bundle.records(0);

@@ -18,8 +18,12 @@ const LAYOUT: i64 = 1;
 /// The attributes with the thresholds. In catalogues of clumps, only this file writes them.
 const DENSITY_THRESHOLD: &str = "density_threshold";
 const RELEVANCE_THRESHOLD: &str = "relevance_threshold";
-const SADDLE_THRESHOLD: &str = "saddle_threshold";
+pub const SADDLE_THRESHOLD: &str = "saddle_threshold";
 const MASS_THRESHOLD: &str = "mass_threshold";
+
+/// The attribute with the relevance below which clumps merge into haloes. Only catalogues of such a search
+/// have it.
+pub const HALO_RELEVANCE: &str = "halo_relevance";
 
 /// The attribute with the code mass per unit of the mass threshold. Where it is absent: 1 under the
 /// paper's rules, unknown under RAMSES's.
@@ -100,6 +104,9 @@ pub fn threshold_attributes(of: &Thresholds) -> Vec<(String, Attribute)> {
     list.real(SIGNIFICANCE_THRESHOLD, of.least_significance());
     // 0 stands for a run without a saddle pass.
     list.real(SADDLE_THRESHOLD, of.saddle.unwrap_or(0.0));
+    if let Some(least) = of.halo_relevance {
+        list.real(HALO_RELEVANCE, least);
+    }
     list.real(MASS_THRESHOLD, of.mass);
     list.int(MIN_CELLS, of.min_cells as i64);
     list.into_attributes()
@@ -120,6 +127,8 @@ pub struct RecutHeader {
     pub significance: Option<f64>,
     /// Its saddle threshold; `None` without a saddle pass.
     pub saddle_threshold: Option<f64>,
+    /// The relevance below which its clumps merge into haloes, in place of a saddle threshold.
+    pub halo_relevance: Option<f64>,
     /// Its mass threshold.
     pub mass_threshold: f64,
     /// Least number of leaf cells of its haloes.
@@ -149,6 +158,7 @@ impl RecutHeader {
             persistence,
             significance: stored.significance()?,
             saddle_threshold: Some(stored.real(SADDLE_THRESHOLD)?).filter(|s| *s > 0.0),
+            halo_relevance: stored.optional(HALO_RELEVANCE, |least| least >= 0.0)?,
             mass_threshold: stored.real(MASS_THRESHOLD)?,
             min_cells: stored.min_cells()?,
             mass_unit: stored.positive(MASS_UNIT)?.or((rules == Rules::Paper).then_some(1.0)),

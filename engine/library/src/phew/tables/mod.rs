@@ -13,7 +13,10 @@ mod tree;
 pub use cells::{PEAK, cells_table};
 pub use clumps::{clumps_table, haloes_table, known_properties, property_columns};
 pub use error::RecutError;
-pub use header::{MIN_CELLS, PhewProvenance, RecutHeader, attributes, threshold_attributes};
+pub use header::{
+    HALO_RELEVANCE, MIN_CELLS, PhewProvenance, RecutHeader, SADDLE_THRESHOLD, attributes,
+    threshold_attributes,
+};
 pub use particles::particles_table;
 pub use parts::{PatchIds, level_runs, tree_part};
 pub use ties::ties_table;
