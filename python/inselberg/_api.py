@@ -698,6 +698,8 @@ def atlas(
         Values of each threshold per factor of ten.
     ``pair_values``
         Values of each threshold where two vary; 0 leaves pairs out.
+    ``density_values``
+        Values of the density threshold, for a catalogue with cells; each takes as long as a search. 0 leaves it out.
     ``threads``, ``comm``
         As in :func:`phew_cells`.
     """

@@ -187,6 +187,9 @@ class AtlasOptions(TypedDict, total=False):
     #: Values of each threshold where two vary; 0 leaves pairs out.
     pair_values: Optional[int]
 
+    #: Values of the density threshold, for a catalogue with cells; 0 leaves it out.
+    density_values: Optional[int]
+
 
 class FofOptions(TypedDict, total=False):
     """Groups of particles: fof."""

@@ -10,8 +10,9 @@ use crate::results::{NativeClumps, NativeGroups, NativeStored, NativeVoids};
 use crate::snapshots::{NativeParticles, NativeSnapshot};
 use crate::trees::{FoundObjects, NativeTree, ObjectArrays};
 use inselberg::{
-    Catalogue, CatalogueComparison, CellFields, Clumps, Engine, Error, FieldChoice, FofGroups, FofParams, Geometry, LinkingTypes, MergerTree,
-    OpenParticles, OpenSnapshot, ParticleColumns, ParticleGraphParams, ParticleMeshParams, PhewParams, Voids, ThresholdAtlas,
+    Catalogue, CatalogueComparison, CellFields, Clumps, Engine, Error, FieldChoice, FofGroups, FofParams,
+    Geometry, LinkingTypes, MergerTree, OpenParticles, OpenSnapshot, ParticleColumns, ParticleGraphParams,
+    ParticleMeshParams, PhewParams, ThresholdAtlas, Voids,
 };
 use parking_lot::Mutex;
 use pyo3::prelude::*;

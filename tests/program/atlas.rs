@@ -27,6 +27,7 @@ fn with(new: NewThresholds, varied: VariedThreshold, value: f64, persistence: Pe
         VariedThreshold::Saddle => new.saddle(value),
         VariedThreshold::HaloRelevance => new.halo_relevance(value),
         VariedThreshold::Mass => new.mass(value),
+        VariedThreshold::Density => new.density(value),
         _ => unreachable!("a threshold that this test does not know"),
     }
 }
@@ -146,6 +147,15 @@ fn every_number_is_that_of_recut() {
         (atlas.lines[0].values.last(), atlas.lines[1].own, atlas.lines[2].own),
         (Some(&3.162), None, Some(4.0))
     );
+
+    // The density threshold varies where there are cells.
+    let with_cells = found(&output("gas_2ranks"), &room, &["--density-threshold", "2", "--with-cells"]);
+    let atlas = atlas_of(&with_cells, &params.clone().density_values(3));
+    assert_eq!(
+        atlas.lines.last().map(|line| (line.varied, line.values.len())),
+        Some((VariedThreshold::Density, 4))
+    );
+    compare(&read_catalogue(&with_cells).expect("a catalogue"), &atlas);
 
     let of_noise = noise(&room);
     let atlas = atlas_of(&of_noise, &params);

@@ -113,7 +113,14 @@ impl AtlasSummary<'_> {
     }
 
     fn text(&self) -> String {
-        let mut text = String::new();
+        let own = &self.atlas.own;
+        let mut text = format!(
+            "{}: {} clumps, {} haloes, {} levels\n\n",
+            self.job.input.display(),
+            grouped(own.n_clumps),
+            grouped(own.n_haloes),
+            own.n_levels
+        );
         for line in &self.atlas.lines {
             text += &line_text(line);
             text += "\n";

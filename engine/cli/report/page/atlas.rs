@@ -58,7 +58,7 @@ pub fn atlas_page(data: &AtlasReport<'_>) -> Result<String, String> {
 /// The name of a threshold with its unit.
 fn name_of(varied: VariedThreshold, data: &AtlasReport<'_>) -> String {
     let unit = match varied {
-        VariedThreshold::Saddle => &data.density_unit,
+        VariedThreshold::Saddle | VariedThreshold::Density => &data.density_unit,
         VariedThreshold::Relevance | VariedThreshold::HaloRelevance
             if data.atlas.persistence.is_difference() =>
         {
@@ -79,6 +79,11 @@ fn tree_of<'a>(data: &AtlasReport<'a>) -> Option<&'a CompactTree> {
     data.atlas.tree.as_ref().filter(|tree| tree.density.len() <= MOST_PEAKS)
 }
 
+/// The thresholds at which the tree can be cut.
+fn in_tree(atlas: &ThresholdAtlas) -> impl Iterator<Item = &AtlasLine> {
+    atlas.lines.iter().filter(|line| line.varied != VariedThreshold::Density)
+}
+
 /// Sliders, counts and mass functions, which the script fills.
 fn sliders(data: &AtlasReport<'_>) -> String {
     let mut text = "<h2 id=\"try\">Move the thresholds</h2>\n".to_string();
@@ -96,7 +101,7 @@ fn sliders(data: &AtlasReport<'_>) -> String {
         "<p>The tree of {peaks} peaks is part of this page. Each change cuts it again, as <code>recut</code> \
          does.</p>\n<div class=\"beside\">\n<div id=\"sliders\" class=\"sliders\">\n"
     );
-    for line in &data.atlas.lines {
+    for line in in_tree(data.atlas) {
         let (id, name) = (line.varied.name(), escaped(&name_of(line.varied, data)));
         text += &format!(
             "<label for=\"{id}\">{name}</label>\n<span><input type=\"range\" min=\"0\" max=\"1000\" id=\"{id}-slider\" \
@@ -218,7 +223,7 @@ fn script(data: &AtlasReport<'_>) -> String {
         let key = line.varied.key(data.atlas.persistence).replace('_', "-");
         json!({ "id": line.varied.name(), "option": key, "own": line.own, "ends": ends })
     };
-    let lines: Vec<Value> = data.atlas.lines.iter().map(line).collect();
+    let lines: Vec<Value> = in_tree(data.atlas).map(line).collect();
     let about = json!({
         "thresholds": lines,
         "catalogue": data.catalogue,

@@ -1,9 +1,12 @@
 //! What each threshold of a catalogue does.
 
 use crate::api::call::Call;
+use crate::api::recut_cells::{has_cells_to_cut, recut_cells};
 use crate::api::session::Shared;
-use crate::atlas::{AtlasParams, ThresholdAtlas, atlas};
+use crate::atlas::{AtlasParams, ThresholdAtlas, along_density, atlas};
 use crate::error::{Error, ErrorKind};
+use crate::phew::recut::NewThresholds;
+use crate::stage::Stage;
 use inselberg_comm::agree::agree;
 use inselberg_io::catalogue;
 use std::path::Path;
@@ -23,6 +26,19 @@ pub(crate) fn atlas_of_file(
             let problem = "a catalogue of voids; expected one of clumps, of `inselberg phew`";
             return Err(Error::new(ErrorKind::InvalidArgument, problem));
         }
-        Ok(atlas(&stored, params, session.comm, session.executor.observer())?)
+        let (comm, observer) = (session.comm, session.executor.observer());
+        let made = atlas(&stored, params, comm, observer)?;
+        let cut = |density| recut_cells(&stored, &NewThresholds::default().density(density));
+        let along = match params.density_values > 0 && has_cells_to_cut(&stored) {
+            true => {
+                let _cuts = Stage::begin("test cells", params.density_values, comm, observer);
+                along_density(&stored, params.density_values, cut, comm)?
+            }
+            false => None,
+        };
+        Ok(made.map(|mut made| {
+            made.lines.extend(along);
+            made
+        }))
     })
 }

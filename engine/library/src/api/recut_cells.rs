@@ -47,6 +47,16 @@ pub fn recut_cells(stored: &Catalogue, thresholds: &NewThresholds) -> Result<Cat
     Ok(of_new_run(stored, whole, &cut))
 }
 
+/// Whether a higher density threshold can segment the cells of a catalogue again.
+pub fn has_cells_to_cut(stored: &Catalogue) -> bool {
+    let is_sound = || {
+        let cut = NewCut::new(stored, &NewThresholds::default()).ok()?;
+        let cells = sound_cells(stored, &cut).ok()?;
+        check_masses(stored, &cut, (cells.bytes("level")?, cells.reals("density")?)).ok()
+    };
+    stored.table("cells").is_some() && is_sound().is_some()
+}
+
 const NO_CELLS: &str = "a new density threshold, and no table `cells` with densities; expected a catalogue of \
                         `inselberg phew --with-cells`";
 

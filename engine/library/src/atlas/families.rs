@@ -21,6 +21,8 @@ pub enum VariedThreshold {
     HaloRelevance,
     /// The mass threshold.
     Mass,
+    /// The density threshold, in catalogues with cells.
+    Density,
 }
 
 /// No grid of a density goes on for more factors of ten.
@@ -35,7 +37,7 @@ const LEAST_SIGNIFICANCE: f64 = 0.5;
 const AROUND: f64 = 10.0;
 
 impl VariedThreshold {
-    /// All of them, in the order of the tables.
+    /// Those that a tree has, in the order of the tables.
     pub const ALL: [Self; 5] =
         [Self::Relevance, Self::Significance, Self::Saddle, Self::HaloRelevance, Self::Mass];
 
@@ -47,6 +49,7 @@ impl VariedThreshold {
             Self::Saddle => "saddle",
             Self::HaloRelevance => "halo_relevance",
             Self::Mass => "mass",
+            Self::Density => "density",
         }
     }
 
@@ -59,6 +62,7 @@ impl VariedThreshold {
             Self::Saddle => "saddle_threshold",
             Self::HaloRelevance => "halo_relevance",
             Self::Mass => "mass_threshold",
+            Self::Density => "density_threshold",
         }
     }
 
@@ -71,7 +75,7 @@ impl VariedThreshold {
     }
 
     /// Its value among thresholds in code units, in the unit in which `recut` takes it; `None` without one.
-    pub fn value(self, of: &Thresholds, units: GridUnits) -> Option<f64> {
+    pub(crate) fn value(self, of: &Thresholds, units: GridUnits) -> Option<f64> {
         match self {
             Self::Relevance => Some(of.persistence.times(1.0 / units.density).threshold()),
             Self::Significance => of.significance,
@@ -80,11 +84,12 @@ impl VariedThreshold {
                 .halo_relevance
                 .map(|least| of.persistence.with(least).times(1.0 / units.density).threshold()),
             Self::Mass => Some(of.mass / units.mass),
+            Self::Density => Some(of.density / units.density),
         }
     }
 
     /// The same thresholds with another value of this one, as `recut` sets it.
-    pub fn with(self, value: f64, of: &Thresholds, units: GridUnits) -> Thresholds {
+    pub(crate) fn with(self, value: f64, of: &Thresholds, units: GridUnits) -> Thresholds {
         match self {
             Self::Relevance => {
                 Thresholds { persistence: of.persistence.with(value).times(units.density), ..*of }
@@ -96,6 +101,7 @@ impl VariedThreshold {
                 Thresholds { saddle: None, halo_relevance: Some(least), ..*of }
             }
             Self::Mass => Thresholds { mass: value * units.mass, ..*of },
+            Self::Density => Thresholds { density: value * units.density, ..*of },
         }
     }
 }
@@ -143,6 +149,12 @@ pub(super) fn ends(of: VariedThreshold, tree: &StoredTree, halo_masses: &[f64]) 
             let least = saddles().fold(f64::INFINITY, f64::min);
             let low = (tree.thresholds.density / units.density).max(least);
             limited([low, saddles().fold(0.0, f64::max).min(low * 10f64.powf(MOST_DECADES))])
+        }
+        VariedThreshold::Density => {
+            let low = tree.thresholds.density / units.density;
+            let densest = peaks.tree.rho.iter().copied().fold(0.0, f64::max) / units.density;
+            let most = tree.thresholds.saddle.map_or(f64::INFINITY, |saddle| saddle / units.density);
+            limited([low, densest.min(most).min(low * 10f64.powf(MOST_DECADES))])
         }
         VariedThreshold::Mass => {
             let patches = peaks.patches.iter().map(|patch| patch.sums[MASS]).filter(|mass| *mass > 0.0);
@@ -193,6 +205,15 @@ pub(super) fn few_values([low, high]: [f64; 2], n: u64) -> Vec<f64> {
     let step = |i: u64| low * (high / low).powf((i as f64 + 0.5) / n as f64);
     let mut values: Vec<f64> = (0..n).map(|i| rounded(step(i))).collect();
     values.retain(|value| (low..=high).contains(value));
+    values.dedup();
+    values
+}
+
+/// The same with `own` among them.
+pub(super) fn few_with(ends: [f64; 2], n: u64, own: Option<f64>) -> Vec<f64> {
+    let mut values = few_values(ends, n);
+    values.extend(own);
+    values.sort_unstable_by(f64::total_cmp);
     values.dedup();
     values
 }

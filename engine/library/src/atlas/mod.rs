@@ -30,11 +30,13 @@ pub use numbers::{CutNumbers, MassBins};
 pub use params::AtlasParams;
 pub use plateaus::{CountedObjects, Plateau, TOLERANCE, slopes};
 
+use crate::error::{Error, ErrorKind};
 use crate::phew::params::Thresholds;
 use crate::phew::recut::StoredTree;
 use crate::phew::tables::RecutError;
 use crate::progress::Observer;
 use crate::stage::Stage;
+use inselberg_comm::agree::{AgreeError, agree};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_kernels::phew::persistence::Persistence;
@@ -108,8 +110,11 @@ pub struct PeakBar {
 }
 
 impl AtlasLine {
-    fn plateaus_of(&self, counted: CountedObjects) -> Vec<Plateau> {
-        plateaus::plateaus(counted, &self.values, &self.counts(counted), self.own)
+    fn add_plateaus(&mut self) {
+        for counted in counted_along(self.varied) {
+            let found = plateaus::plateaus(*counted, &self.values, &self.counts(*counted), self.own);
+            self.plateaus.extend(found);
+        }
     }
 
     /// The numbers of clumps or of haloes.
@@ -173,9 +178,7 @@ impl AtlasGrid {
         for (varied, values, own) in self.lines {
             let cuts = cuts.by_ref().take(values.len()).collect();
             let mut line = AtlasLine { varied, values, own, cuts, plateaus: Vec::new() };
-            for counted in counted_along(varied) {
-                line.plateaus.extend(line.plateaus_of(*counted));
-            }
+            line.add_plateaus();
             lines.push(line);
         }
         let plane = |(varied, values): ([VariedThreshold; 2], [Vec<f64>; 2])| {
@@ -190,7 +193,7 @@ impl AtlasGrid {
 /// threshold the counts are cumulative mass functions, which have no plateau that means anything.
 fn counted_along(varied: VariedThreshold) -> &'static [CountedObjects] {
     match varied {
-        VariedThreshold::Relevance | VariedThreshold::Significance => {
+        VariedThreshold::Relevance | VariedThreshold::Significance | VariedThreshold::Density => {
             &[CountedObjects::Clumps, CountedObjects::Haloes]
         }
         VariedThreshold::Saddle | VariedThreshold::HaloRelevance => &[CountedObjects::Haloes],
@@ -233,6 +236,49 @@ pub fn atlas(
         tree: CompactTree::new(&tree),
         units,
     }))
+}
+
+/// Collective: numbers along the density threshold, of which `cut` makes a catalogue each. Rank 0 gets them.
+/// Ranks divide the values.
+///
+/// # Errors
+/// When the catalogue has no sound tree, `cut` fails, or a rank fails.
+pub fn along_density(
+    stored: &Catalogue,
+    n_values: u64,
+    cut: impl Fn(f64) -> Result<Catalogue, Error>,
+    comm: &Comm,
+) -> Result<Option<AtlasLine>, Error> {
+    let (tree, varied) = (StoredTree::read(stored)?, VariedThreshold::Density);
+    let Some(ends) = families::ends(varied, &tree, &[]) else { return Ok(None) };
+    let (bins, own) =
+        (MassBins::new(&tree.peaks), varied.value(&tree.thresholds, GridUnits::new(&tree.header)));
+    let values = families::few_with(ends, n_values, own);
+    let words = || -> Result<Vec<u64>, Error> {
+        let share = values.iter().skip(comm.rank().at()).step_by(comm.n_ranks());
+        let numbers = share.map(|value| Ok(CutNumbers::of_catalogue(&cut(*value)?, &bins).to_words()));
+        Ok(numbers.collect::<Result<Vec<_>, Error>>()?.concat())
+    };
+    let words = agree(comm, words()).map_err(|error| match error {
+        AgreeError::Here(error) => error,
+        AgreeError::Elsewhere { message, .. } => Error::new(ErrorKind::InvalidArgument, message),
+        AgreeError::Comm(error) => error.into(),
+    })?;
+    let received = comm.exchange(vec![(Rank(0), words)])?;
+    if comm.rank() != Rank(0) {
+        return Ok(None);
+    }
+    let mut cuts = vec![None; values.len()];
+    for (from, words) in received {
+        let places = (from.at()..values.len()).step_by(comm.n_ranks());
+        for (i, words) in places.zip(words.chunks_exact(CutNumbers::n_words(&bins))) {
+            cuts[i] = Some(CutNumbers::from_words(words, &bins));
+        }
+    }
+    let cuts = cuts.into_iter().map(|of| of.expect("each value has a rank")).collect();
+    let mut line = AtlasLine { varied, values, own, cuts, plateaus: Vec::new() };
+    line.add_plateaus();
+    Ok(Some(line))
 }
 
 /// Collective: the numbers of these cuts, in their order, on rank 0; nothing on others.

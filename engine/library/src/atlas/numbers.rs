@@ -2,6 +2,7 @@
 
 use crate::phew::hierarchy::Structures;
 use crate::phew::peaks::Peaks;
+use inselberg_io::catalogue::{Attribute, Catalogue};
 use inselberg_kernels::props::Structure;
 use inselberg_kernels::props::sums::MASS;
 
@@ -58,9 +59,9 @@ impl MassBins {
         self.len() == 0
     }
 
-    fn counts<'a>(&self, objects: impl Iterator<Item = &'a Structure>) -> Vec<u64> {
+    fn counts(&self, masses: impl Iterator<Item = f64>) -> Vec<u64> {
         let mut counts = vec![0; self.len()];
-        for mass in objects.map(|object| object.mass).filter(|mass| *mass > 0.0) {
+        for mass in masses.filter(|mass| *mass > 0.0) {
             let above = self.edges.partition_point(|edge| *edge <= mass);
             counts[above.clamp(1, self.len()) - 1] += 1;
         }
@@ -79,8 +80,26 @@ impl CutNumbers {
             n_haloes: haloes.clone().count() as u64,
             n_levels: found.max_level,
             mass: haloes.clone().map(|halo| halo.mass).sum(),
-            clumps_by_mass: bins.counts(clumps),
-            haloes_by_mass: bins.counts(haloes),
+            clumps_by_mass: bins.counts(clumps.map(|clump| clump.mass)),
+            haloes_by_mass: bins.counts(haloes.map(|halo| halo.mass)),
+        }
+    }
+
+    /// Those of a catalogue of clumps.
+    pub(super) fn of_catalogue(of: &Catalogue, bins: &MassBins) -> Self {
+        let masses = |table: &str| of.table(table).and_then(|table| table.reals("mass")).unwrap_or_default();
+        let n_levels = match of.attribute("n_levels") {
+            Some(Attribute::Int(n)) => n.cast_unsigned(),
+            _ => unreachable!("every catalogue of clumps has its totals"),
+        };
+        let (clumps, haloes) = (masses("clumps"), masses("haloes"));
+        Self {
+            n_clumps: clumps.len() as u64,
+            n_haloes: haloes.len() as u64,
+            n_levels,
+            mass: haloes.iter().sum(),
+            clumps_by_mass: bins.counts(clumps.iter().copied()),
+            haloes_by_mass: bins.counts(haloes.iter().copied()),
         }
     }
 

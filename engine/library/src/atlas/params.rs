@@ -23,5 +23,11 @@ params! {
         /// Each pair of thresholds costs the square of this number of cuts of the tree.
         pub pair_values: u64 = 12, "pair_values" =
             count("12", |n| *n <= 40, "up to 40");
+        /// Values of the density threshold, for a catalogue with cells; 0 leaves it out.
+        ///
+        /// Each value segments the cells of `with_cells` again, so it takes as long as a search. Other
+        /// catalogues have none: their trees do not have the contacts of other densities.
+        pub density_values: u64 = 8, "density_values" =
+            count("8", |n| *n <= 100, "up to 100");
     }
 }
