@@ -172,8 +172,8 @@ fn every_number_is_that_of_recut() {
 #[test]
 fn ranks_and_threads_change_nothing() {
     let room = Room::new();
-    let input =
-        found(&output("dm_1rank"), &room, &["--density-threshold", "80", "--saddle-threshold", "200"]);
+    let options = ["--density-threshold", "80", "--saddle-threshold", "200", "--with-cells"];
+    let input = found(&output("dm_1rank"), &room, &options);
     let (one, three) = (room.path("one"), room.path("three"));
     let summary = done_json(&["atlas", &input, "-o", &one]);
     done(&["atlas", &input, "-o", &three, "--ranks", "3"]);
@@ -185,6 +185,7 @@ fn ranks_and_threads_change_nothing() {
         assert_eq!(bytes(&one), bytes(&three), "{name:?}");
     }
     let stored = inselberg_io::catalogue::read(&Path::new(&one).join("atlas.csv")).expect("tables");
+    assert!(stored.table("density").is_some_and(|density| density.n_rows() > 8), "cells are segmented again");
     let saddle = stored.table("saddle").expect("a table of the saddle threshold");
     let of_saddle = &summary["thresholds"][1];
     assert_eq!(of_saddle["option"], "saddle-threshold");
