@@ -1,6 +1,9 @@
 //! What each threshold of a catalogue does.
+//!
+//! The call stands here, and not beside the others: cells are segmented again by an engine of their own.
 
 use crate::api::call::Call;
+use crate::api::engine::Engine;
 use crate::api::recut_cells::{has_cells_to_cut, recut_cells};
 use crate::api::session::Shared;
 use crate::atlas::{AtlasParams, ThresholdAtlas, along_density, atlas};
@@ -12,8 +15,26 @@ use inselberg_io::catalogue;
 use std::path::Path;
 use std::sync::Arc;
 
+impl Engine {
+    /// Collective: what each threshold of a stored catalogue of clumps does, from its tree alone. Every value
+    /// costs a sort of the peaks; ranks and threads divide the values, of which there are some hundred. With
+    /// stored cells the density threshold varies too, at the cost of a search per value. Every rank reads the
+    /// catalogue. Rank 0 gets the atlas.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Read`] if the file cannot be read, [`crate::ErrorKind::InvalidArgument`] if it has
+    /// no sound tree of clumps, a parameter is out of range, or ranks differ in their arguments.
+    pub fn atlas(
+        &mut self,
+        catalogue: impl AsRef<Path>,
+        params: &AtlasParams,
+    ) -> Result<Option<ThresholdAtlas>, Error> {
+        atlas_of_file(&self.shared, catalogue.as_ref(), params)
+    }
+}
+
 /// Collective: the atlas of the catalogue at this path. Rank 0 gets it.
-pub(crate) fn atlas_of_file(
+fn atlas_of_file(
     shared: &Arc<Shared>,
     path: &Path,
     params: &AtlasParams,

@@ -1,6 +1,5 @@
 //! The engine: threads, ranks and meshes that calls share.
 
-use crate::api::atlas::atlas_of_file;
 use crate::api::call::Call;
 use crate::api::cell_fields::CellFields;
 use crate::api::cells::Cells;
@@ -22,7 +21,6 @@ use crate::api::snapshots;
 use crate::api::tracks::TrackMemory;
 use crate::api::trees::{self, MergerTree};
 use crate::api::voids::{self, Voids};
-use crate::atlas::{AtlasParams, ThresholdAtlas};
 use crate::compare::{CatalogueComparison, CompareParams};
 use crate::error::{Error, ErrorKind};
 use crate::phew::params::FieldChoice;
@@ -43,7 +41,7 @@ use std::sync::Arc;
 ///
 /// It may be used from any thread, also from within a rayon pool. Calls of one engine wait for each other.
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 impl Engine {
@@ -275,21 +273,6 @@ impl Engine {
         params: &CompareParams,
     ) -> Result<Option<CatalogueComparison>, Error> {
         compare::compare(&self.shared, [first.as_ref(), second.as_ref()], params)
-    }
-
-    /// Collective: what each threshold of a stored catalogue of clumps does, from its tree alone. Every value
-    /// costs a sort of the peaks; ranks and threads divide the values, of which there are some hundred. Every
-    /// rank reads the catalogue. Rank 0 gets the atlas.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Read`] if the file cannot be read, [`crate::ErrorKind::InvalidArgument`] if it has
-    /// no sound tree of clumps, a parameter is out of range, or ranks differ in their arguments.
-    pub fn atlas(
-        &mut self,
-        catalogue: impl AsRef<Path>,
-        params: &AtlasParams,
-    ) -> Result<Option<ThresholdAtlas>, Error> {
-        atlas_of_file(&self.shared, catalogue.as_ref(), params)
     }
 
     /// Collective: work of the caller as a call of this name, on the threads of the engine. All ranks return

@@ -7,7 +7,7 @@
 //!
 //! In the flow: above everything else; no other module uses this folder.
 
-pub(crate) mod atlas;
+mod atlas;
 mod call;
 pub mod cell_fields;
 pub mod cells;
