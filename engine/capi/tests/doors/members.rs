@@ -5,9 +5,9 @@ use crate::build::{ENDINGS, Room, manifest, run};
 use crate::catalogue::assert_same_catalogue;
 use crate::input::{particles, particles_text};
 use inselberg::{
-    BoundRequest, CellFields, Cells, Cosmology, Engine, FofParams, Geometry, Linking, LinkingTypes, MergerTree, Params,
-    ParticleColumns, ParticleGraphParams, Persistence, PhewParams, TrackParams, TreeParams, Units,
-    VoidParams,
+    BoundRequest, CellFields, Cells, Cosmology, Engine, FofParams, Geometry, Linking, LinkingTypes,
+    MergerTree, Params, ParticleColumns, ParticleGraphParams, Persistence, PhewParams, TrackParams,
+    TreeParams, Units, VoidParams,
 };
 use std::path::PathBuf;
 use std::process::Command;
@@ -131,8 +131,7 @@ impl Host {
     }
 }
 
-const ALL: [&str; 9] =
-    ["groups", "first", "kept", "read", "tree", "restarted", "voids", "graph", "cells"];
+const ALL: [&str; 9] = ["groups", "first", "kept", "read", "tree", "restarted", "voids", "graph", "cells"];
 
 #[test]
 fn a_c_program_gets_members_groups_and_voids() {

@@ -103,7 +103,7 @@ impl LabelledItems<'_> {
         // No item has the label of a row that was not found.
         let in_rows =
             |sums: &[f64]| own.iter().map(|id| row_of.get(id).map_or(0.0, |row| sums[*row])).collect();
-        let of_column = |i: usize| in_rows(found.reals(&i.to_string()).expect("it has them").as_ref());
+        let of_column = |i: usize| in_rows(found.reals(&i.to_string()).expect("it has them"));
         Ok((0..self.columns.len()).map(of_column).collect())
     }
 

@@ -137,16 +137,15 @@ mod tests {
     fn the_grid_finds_what_a_loop_over_all_pairs_finds() {
         let level = |position: Vec<[f64; 3]>, radius: Option<f64>| LevelObjects {
             id: (0..position.len() as u64).collect(),
-            radius: radius.map(|radius| (0..position.len()).map(|i| radius * (i % 7) as f64).collect()),
+            reach: radius.map(|radius| (0..position.len()).map(|i| radius * (i % 7) as f64).collect()),
             position,
             ..LevelObjects::default()
         };
         for side in [None, Some(3.0)] {
             for radii in [(Some(0.05), None), (Some(0.02), Some(0.1)), (None, Some(0.4))] {
                 let (a, b) = (level(places(90, 1), radii.0), level(places(140, 2), radii.1));
-                let own = |level: &LevelObjects, row: usize| {
-                    level.radius.as_ref().map_or(0.0, |r| r[row]).max(0.06)
-                };
+                let own =
+                    |level: &LevelObjects, row: usize| level.reach.as_ref().map_or(0.0, |r| r[row]).max(0.06);
                 let mut expected = Vec::new();
                 for i in 0..90 {
                     for j in 0..140 {
