@@ -9,7 +9,7 @@ use super::{interrupt, log, log_file, out, preflight};
 use crate::config::{Common, CompareJob};
 use crate::report::{four_digits, table_json, table_text};
 use inselberg::Engine;
-use inselberg::compare::{CatalogueComparison, Difference, Disagreement, LevelComparison, SizeCount};
+use inselberg::compare::{CatalogueComparison, Disagreement, LevelComparison, SizeCount};
 use inselberg_comm::{Comm, Rank};
 use inselberg_io::catalogue::{self, Staged};
 use serde_json::Value;
@@ -108,7 +108,7 @@ impl CompareSummary<'_> {
             title: format!("{} beside {}", name(&compared.a.name), name(&compared.b.name)),
             facts,
             compared,
-            difference: compared.difference.as_ref().map(Difference::to_string),
+            difference: compared.difference.as_ref().map(ToString::to_string),
             n_listed: N_ON_PAGE,
         };
         crate::report::page::comparison_page(&data).map_err(|problem| CommandError::about(folder, problem))

@@ -54,3 +54,9 @@ pub(crate) fn run_attributes(comm: &Comm) -> Result<[(&'static str, u64); 2], Co
     let n_threads = comm.all_reduce_counts(&[rayon::current_num_threads() as u64], Reduce::Max)?[0];
     Ok([("run_threads", n_threads), ("run_ranks", comm.n_ranks() as u64)])
 }
+
+/// The identifiers of the rows of a table, if it has some.
+pub fn identifiers(table: &Table) -> Option<Vec<u64>> {
+    let ids = table.integers("id").or_else(|| table.integers("GroupIDs"))?;
+    Some(ids.into_iter().map(i64::cast_unsigned).collect())
+}

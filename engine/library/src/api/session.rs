@@ -5,7 +5,6 @@ use crate::api::guard;
 use crate::api::hook::{Hook, HookObserver};
 use crate::api::meshes::MeshCache;
 use crate::api::params::TimeLimits;
-use crate::api::sums::identifiers;
 use crate::api::tracks::TrackMemory;
 use crate::error::{Error, ErrorKind};
 use crate::executor::{Executor, Plans};
@@ -13,6 +12,7 @@ use crate::phew::image::{LabelsOf, stage_labels_of_part};
 use crate::progress::Observer;
 use crate::projection::{DensityMap, KeptForMaps, View, check_views, maps};
 use crate::stage::Stage;
+use crate::tables::identifiers;
 use inselberg_comm::{Comm, Rank, ThreadLevel};
 use inselberg_io::catalogue::{
     Catalogue, CataloguePart, SoapPlace, Table, bytes_of_first, check_soap, stage_part, stage_soap,

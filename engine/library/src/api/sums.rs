@@ -13,7 +13,7 @@ use crate::api::found::FoundCatalogue;
 use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::exchange::{dealt, rank_of_identity};
-use crate::tables::column;
+use crate::tables::{column, identifiers};
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_io::catalogue::{Dimension, PartTable, Table, Values};
@@ -59,12 +59,6 @@ impl FoundCatalogue {
             Ok(items.sums(&own, session.comm)?)
         })
     }
-}
-
-/// The identifiers of the rows of a table, if it has some.
-pub(crate) fn identifiers(table: &Table) -> Option<Vec<u64>> {
-    let ids = table.integers("id").or_else(|| table.integers("GroupIDs"))?;
-    Some(ids.into_iter().map(i64::cast_unsigned).collect())
 }
 
 /// Whether each column has a finite value for each labelled item.
