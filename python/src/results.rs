@@ -166,10 +166,7 @@ impl NativeGroups {
     }
 
     /// Over ranks collective: sums of values over the particles of each group of this rank.
-    fn sums<'py>(
-        found: &Bound<'py, Self>,
-        values: NumPyArray<'py>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn sums<'py>(found: &Bound<'py, Self>, values: NumPyArray<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (py, values) = (found.py(), NumberArray::new("values", &values)?);
         let groups = Arc::clone(&found.get().0);
         let sums = found.as_super().get().call(py, move |_| groups.sums(&[("values", values.column()?)]))?;
