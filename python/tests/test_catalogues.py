@@ -153,7 +153,7 @@ def test_a_mistyped_column_is_named_with_the_nearest(cat):
 def test_thresholds_have_an_atlas(mesh, tmp_path):
     path = tmp_path / "clumps.hdf5"
     cells = ib.Cells.leaves(mesh.levels, mesh.positions)
-    ib.phew_cells(cells, mesh.density, **mesh.thresholds).save(path)
+    ib.phew(cells, mesh.density, **mesh.thresholds).save(path)
     tables = ib.atlas(path, values_per_decade=4)
     saddle = tables["saddle"]
     for value, n in zip(saddle["saddle_threshold"], saddle["n_haloes"]):
