@@ -1,7 +1,7 @@
 //! Subhaloes of groups that history alone knows: a satellite that flies through its host is in one group with it.
 
 use crate::common::compare::{assert_same, assert_same_table};
-use crate::common::engines::over_ranks;
+use crate::common::engines::assert_found_over_ranks;
 use crate::common::fly_through::{CENTRE, Output, PATH, hold, satellite, series};
 use crate::common::room::Room;
 use crate::fof_oracle::random::Random;
@@ -10,7 +10,6 @@ use inselberg::{
     BoundRequest, Catalogue, Engine, FofParams, Geometry, Linking, LinkingTypes, ParticleColumns,
     PotentialChoice, Table, TrackParams,
 };
-use inselberg_comm::Comm;
 
 fn fly_through() -> Vec<Output> {
     let mut random = Random(61);
@@ -71,8 +70,8 @@ fn a_subhalo_that_fell_into_a_group_keeps_its_track() {
             let is_apart = [0, PATH.len() - 1].contains(&output);
             assert_eq!((has_group, is_central), (is_apart, is_apart), "output {output}");
             let groups = catalogue.table("Groups").expect("groups").n_rows();
-            let n_ghosts = table.bytes("has_group").expect("flags").iter().filter(|has| **has == 0).count();
-            assert_eq!(table.n_rows(), groups + n_ghosts, "output {output}");
+            let n_peakless = table.bytes("has_group").expect("flags").iter().filter(|has| **has == 0).count();
+            assert_eq!(table.n_rows(), groups + n_peakless, "output {output}");
         }
         assert!(tracks.iter().all(|track| *track == tracks[0] && *track > 0), "{tracks:?}");
     }
@@ -105,14 +104,10 @@ fn tracks_of_groups_have_the_same_bits_on_any_ranks() {
     for n_ranks in [2, 3] {
         for fewest in [None, Some(0), Some(300)] {
             let params = params(true, fewest);
-            let of_ranks = over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
-                found(&mut engine, 0, &series, (rank, n_ranks), &params)
+            let what = format!("spanning from {fewest:?}");
+            assert_found_over_ranks(n_ranks, &expected, &what, |engine, ranks| {
+                found(engine, 0, &series, ranks, &params)
             });
-            assert_eq!(of_ranks[0].len(), expected.len());
-            for (output, (found, expected)) in of_ranks[0].iter().zip(&expected).enumerate() {
-                let what = format!("output {output}, {n_ranks} ranks, spanning from {fewest:?}");
-                assert_same(found, expected, &what);
-            }
         }
     }
 }
@@ -127,12 +122,10 @@ fn a_series_of_groups_goes_on_after_an_interruption() {
         inselberg_io::catalogue::write(path.as_ref(), &expected[first - 1]).expect("written");
         let tracks = TrackParams::default().on(true).last_catalogue(path.into());
         let params = params(true, None).tracks(tracks);
-        let of_ranks = over_ranks(Comm::threads(2), |rank, mut engine| {
-            found(&mut engine, first, &series, (rank, 2), &params)
+        let what = format!("from output {first}");
+        assert_found_over_ranks(2, &expected[first..], &what, |engine, ranks| {
+            found(engine, first, &series, ranks, &params)
         });
-        for (found, expected) in of_ranks[0].iter().zip(&expected[first..]) {
-            assert_same(found, expected, &format!("from output {first}"));
-        }
     }
 }
 
@@ -185,10 +178,9 @@ fn a_subhalo_that_has_sunk_merges_into_its_group() {
     let series = series(&[0.3, 0.12, 0.0, 0.0], true, &mut || random.real());
     let mut engine = Engine::builder().threads(2).build().expect("an engine");
     let alone = found(&mut engine, 0, &series, (0, 1), &params(true, None));
-    let of_ranks = over_ranks(Comm::threads(3), |rank, mut engine| {
-        found(&mut engine, 0, &series, (rank, 3), &params(true, None))
+    assert_found_over_ranks(3, &alone, "sunk", |engine, ranks| {
+        found(engine, 0, &series, ranks, &params(true, None))
     });
-    alone.iter().zip(&of_ranks[0]).for_each(|(expected, found)| assert_same(found, expected, "3 ranks"));
     let found = alone;
     let row = satellite(&found[1]).expect("it is there before");
     let number = counts(clumps(&found[1]), "track")[row];

@@ -1,10 +1,10 @@
 //! Subhaloes that are remembered: a satellite that passes the centre of its host, where it has no peak.
 
 use crate::common::compare::{assert_same, assert_same_table};
+use crate::common::engines::{assert_found_over_ranks, over_ranks};
 use crate::common::fly_through::{self, CENTRE, Output, PATH, hold, satellite};
 use crate::common::output;
 use crate::common::room::Room;
-use crate::facade::over_ranks;
 use crate::verify::random::Random;
 use inselberg::bound::SpanRules;
 use inselberg::{
@@ -153,14 +153,10 @@ fn tracks_have_the_same_bits_on_any_ranks() {
     for n_ranks in [2, 3] {
         for fewest in [None, Some(0), Some(300)] {
             let params = params(true, fewest);
-            let of_ranks = over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
-                found(&mut engine, 0, &series, (rank, n_ranks), &params)
+            let what = format!("spanning from {fewest:?}");
+            assert_found_over_ranks(n_ranks, &expected, &what, |engine, ranks| {
+                found(engine, 0, &series, ranks, &params)
             });
-            assert_eq!(of_ranks[0].len(), expected.len());
-            for (output, (found, expected)) in of_ranks[0].iter().zip(&expected).enumerate() {
-                let what = format!("output {output}, {n_ranks} ranks, spanning from {fewest:?}");
-                assert_same(found, expected, &what);
-            }
         }
     }
 }
@@ -174,13 +170,11 @@ fn a_series_goes_on_after_an_interruption() {
         let path = room.path(&format!("tracks_{first}.hdf5"));
         inselberg_io::catalogue::write(path.as_ref(), &expected[first - 1]).expect("written");
         for n_ranks in [1, 2] {
-            let of_ranks = over_ranks(Comm::threads(n_ranks), |rank, mut engine| {
+            let what = format!("from output {first}");
+            assert_found_over_ranks(n_ranks, &expected[first..], &what, |engine, ranks| {
                 let tracks = TrackParams::default().on(true).last_catalogue(path.clone().into());
-                found(&mut engine, first, &series, (rank, n_ranks), &params(true, None).tracks(tracks))
+                found(engine, first, &series, ranks, &params(true, None).tracks(tracks))
             });
-            for (found, expected) in of_ranks[0].iter().zip(&expected[first..]) {
-                assert_same(found, expected, &format!("from output {first}, {n_ranks} ranks"));
-            }
         }
     }
 }

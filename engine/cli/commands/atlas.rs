@@ -1,67 +1,42 @@
 //! `inselberg atlas`.
 
 use super::aligned::aligned;
-use super::driver::{DriverRequest, RunCosts, recorder};
+use super::catalogue_run::{CatalogueRun, ResultFolder};
+use super::driver::RunCosts;
 use super::fault::CommandError;
 use super::grouped::grouped;
-use super::{interrupt, log, log_file, out, preflight};
+use super::{log, out};
 use crate::config::{AtlasJob, Common};
 use crate::report::{four_digits, short_number, table_json, table_text};
-use inselberg::{AtlasLine, CountedObjects, Engine, Plateau, ThresholdAtlas};
-use inselberg_comm::{Comm, Rank};
-use inselberg_io::catalogue::{self, Staged};
+use inselberg::{AtlasLine, CountedObjects, Plateau, ThresholdAtlas};
+use inselberg_comm::Comm;
+use inselberg_io::catalogue::Staged;
 use serde_json::{Value, json};
-use std::path::Path;
-use std::sync::Arc;
 
 /// The first file of tables in the folder of results.
 const TABLES: &str = "atlas.csv";
 
 /// Cuts the tree of a catalogue at many thresholds on all ranks, and writes the page.
 pub fn atlas(job: &AtlasJob, common: Common, world: Comm) -> Result<(), CommandError> {
-    let request = DriverRequest { launch: &job.launch, common, traced: false };
-    let (ranks, driver) = request.start(world)?;
-    ranks.prepare(|is_first| {
-        if is_first {
-            check_results(job, common)?;
-            log::begin(job.log.as_deref().map(log_file::opened).transpose()?, common.verbose);
-        }
-        Ok(())
-    })?;
-    ranks.prepare(|_| interrupt::guard_once())?;
-    ranks.run(|comm| {
-        comm.before_end(interrupt::wipe);
-        let (_threads, pool) = driver.start(comm.rank())?;
-        let recorder = Arc::new(recorder(common, &job.launch, comm));
-        let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
-        let atlas = engine.atlas(&job.input, &job.params);
-        let atlas = atlas.map_err(|error| CommandError::of_call(&job.input, &error))?;
-        let costs = RunCosts::new(&recorder, &pool, None, &job.launch, comm)?;
-        if comm.rank() != Rank(0) {
-            return Ok(());
-        }
-        let atlas = atlas.expect("rank 0 has the atlas");
-        let summary = AtlasSummary { job, atlas: &atlas, costs: &costs };
-        let staged = match &job.output {
-            Some(folder) => summary.stage(folder)?,
-            None => Staged::default(),
-        };
-        log::text(&summary.text());
-        out::finish(common, staged, || summary.text(), || summary.json())
-    })
-}
-
-/// Checks that the results can be written.
-fn check_results(job: &AtlasJob, common: Common) -> Result<(), CommandError> {
-    let Some(folder) = &job.output else { return Ok(()) };
-    let mut files = vec![("input", job.input.as_path()), ("output", folder.as_path())];
-    files.extend(job.log.as_deref().map(|log| ("log", log)));
-    preflight::distinct(&files)?;
-    match cfg!(feature = "plot") {
-        true => preflight::report(folder, common.force)?,
-        false => preflight::folder(folder)?,
-    }
-    preflight::replaceable(&folder.join(TABLES), common.force)
+    let folder = job.output.as_deref().map(|path| ResultFolder { path, tables: TABLES });
+    let run = CatalogueRun { launch: &job.launch, common, log: job.log.as_deref() };
+    run.run(
+        world,
+        |is_first| match folder.as_ref().filter(|_| is_first) {
+            Some(folder) => folder.check(&[&job.input], job.log.as_deref(), common.force),
+            None => Ok(()),
+        },
+        |(), rank| {
+            let atlas = rank.engine.atlas(&job.input, &job.params);
+            atlas.map_err(|error| CommandError::of_call(&job.input, &error))
+        },
+        |(), atlas, costs| {
+            let summary = AtlasSummary { job, atlas: &atlas, costs: &costs };
+            let staged = folder.as_ref().map(|folder| summary.stage(folder)).transpose()?;
+            log::text(&summary.text());
+            out::finish(common, staged.unwrap_or_default(), || summary.text(), || summary.json())
+        },
+    )
 }
 
 /// The summary of an atlas.
@@ -73,21 +48,21 @@ struct AtlasSummary<'a> {
 
 impl AtlasSummary<'_> {
     /// The files in the folder of results.
-    fn stage(&self, folder: &Path) -> Result<Staged, CommandError> {
-        let place = inselberg_io::staging::hidden::place(folder);
-        let place = place.map_err(|error| CommandError::about(folder, error))?;
-        let tables = catalogue::stage(&folder.join(TABLES), &self.atlas.tables())?;
-        let mut staged = Staged::default();
-        staged.extend(tables.in_place(place));
-        #[cfg(feature = "plot")]
-        staged.extend(super::pictures::stage_html(folder, &self.page(folder)?)?);
-        Ok(staged)
+    fn stage(&self, folder: &ResultFolder<'_>) -> Result<Staged, CommandError> {
+        folder.stage(
+            &self.atlas.tables(),
+            #[cfg(feature = "plot")]
+            || self.page(),
+        )
     }
 
     #[cfg(feature = "plot")]
-    fn page(&self, folder: &Path) -> Result<String, CommandError> {
+    fn page(&self) -> Result<String, String> {
         use crate::report::{DisplayUnits, UnitChoice};
-        let stored = catalogue::Catalogue { attributes: self.atlas.attributes.clone(), tables: Vec::new() };
+        let stored = inselberg_io::catalogue::Catalogue {
+            attributes: self.atlas.attributes.clone(),
+            tables: Vec::new(),
+        };
         let units = DisplayUnits::new(UnitChoice::Code, &stored.attributes);
         let input = &self.job.input;
         let name = super::picture_title::title(&stored, input);
@@ -103,7 +78,7 @@ impl AtlasSummary<'_> {
             density_unit: self.density_unit().into(),
             atlas: self.atlas,
         };
-        crate::report::page::atlas_page(&data).map_err(|problem| CommandError::about(folder, problem))
+        crate::report::page::atlas_page(&data)
     }
 
     /// The unit in which `recut` takes densities.

@@ -1,20 +1,18 @@
 //! `inselberg compare`.
 
 use super::aligned::aligned;
+use super::catalogue_run::{CatalogueRun, ResultFolder};
 use super::compare_json::add_comparison;
-use super::driver::{DriverRequest, RunCosts, recorder};
+use super::driver::RunCosts;
 use super::fault::CommandError;
 use super::grouped::grouped;
-use super::{interrupt, log, log_file, out, preflight};
+use super::{log, out};
 use crate::config::{Common, CompareJob};
 use crate::report::{four_digits, table_json, table_text};
-use inselberg::Engine;
 use inselberg::compare::{CatalogueComparison, Disagreement, LevelComparison, SizeCount};
-use inselberg_comm::{Comm, Rank};
-use inselberg_io::catalogue::{self, Staged};
+use inselberg_comm::Comm;
+use inselberg_io::catalogue::Staged;
 use serde_json::Value;
-use std::path::Path;
-use std::sync::Arc;
 
 /// Disagreements that the text lists.
 const N_IN_TEXT: usize = 8;
@@ -26,52 +24,26 @@ const MATCHES: &str = "matches.csv";
 
 /// Compares two catalogues on all ranks, and writes the page.
 pub fn compare(job: &CompareJob, common: Common, world: Comm) -> Result<(), CommandError> {
-    let request = DriverRequest { launch: &job.launch, common, traced: false };
-    let (ranks, driver) = request.start(world)?;
-    ranks.prepare(|is_first| {
-        if is_first {
-            check_results(job, common)?;
-            log::begin(job.log.as_deref().map(log_file::opened).transpose()?, common.verbose);
-        }
-        Ok(())
-    })?;
-    ranks.prepare(|_| interrupt::guard_once())?;
-    ranks.run(|comm| {
-        comm.before_end(interrupt::wipe);
-        let (_threads, pool) = driver.start(comm.rank())?;
-        let recorder = Arc::new(recorder(common, &job.launch, comm));
-        let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
-        let [a, b] = &job.inputs;
-        let compared = engine.compare(a, b, &job.params);
-        let compared = compared.map_err(|error| CommandError::of_call(a, &error))?;
-        let costs = RunCosts::new(&recorder, &pool, None, &job.launch, comm)?;
-        if comm.rank() != Rank(0) {
-            return Ok(());
-        }
-        let compared = compared.expect("rank 0 has the comparison");
-        let summary = CompareSummary { compared: &compared, costs: &costs };
-        let staged = match &job.output {
-            Some(folder) => summary.stage(folder)?,
-            None => Staged::default(),
-        };
-        log::text(&summary.text());
-        out::finish(common, staged, || summary.text(), || summary.json())
-    })
-}
-
-/// Checks that the results can be written.
-fn check_results(job: &CompareJob, common: Common) -> Result<(), CommandError> {
-    let Some(folder) = &job.output else { return Ok(()) };
-    let mut files = vec![("output", folder.as_path())];
-    files.extend(job.log.as_deref().map(|log| ("log", log)));
-    job.inputs.iter().try_for_each(|input| {
-        preflight::distinct(&[vec![("input", input.as_path())], files.clone()].concat())
-    })?;
-    match cfg!(feature = "plot") {
-        true => preflight::report(folder, common.force)?,
-        false => preflight::folder(folder)?,
-    }
-    preflight::replaceable(&folder.join(MATCHES), common.force)
+    let folder = job.output.as_deref().map(|path| ResultFolder { path, tables: MATCHES });
+    let run = CatalogueRun { launch: &job.launch, common, log: job.log.as_deref() };
+    let [a, b] = &job.inputs;
+    run.run(
+        world,
+        |is_first| match folder.as_ref().filter(|_| is_first) {
+            Some(folder) => folder.check(&[a, b], job.log.as_deref(), common.force),
+            None => Ok(()),
+        },
+        |(), rank| {
+            let compared = rank.engine.compare(a, b, &job.params);
+            compared.map_err(|error| CommandError::of_call(a, &error))
+        },
+        |(), compared, costs| {
+            let summary = CompareSummary { compared: &compared, costs: &costs };
+            let staged = folder.as_ref().map(|folder| summary.stage(folder)).transpose()?;
+            log::text(&summary.text());
+            out::finish(common, staged.unwrap_or_default(), || summary.text(), || summary.json())
+        },
+    )
 }
 
 /// The summary of a comparison.
@@ -82,22 +54,19 @@ struct CompareSummary<'a> {
 
 impl CompareSummary<'_> {
     /// The files in the folder of results.
-    fn stage(&self, folder: &Path) -> Result<Staged, CommandError> {
-        let place = inselberg_io::staging::hidden::place(folder);
-        let place = place.map_err(|error| CommandError::about(folder, error))?;
-        let matches = catalogue::stage(&folder.join(MATCHES), &self.compared.matches())?;
-        let mut staged = Staged::default();
-        staged.extend(matches.in_place(place));
-        #[cfg(feature = "plot")]
-        staged.extend(super::pictures::stage_html(folder, &self.page(folder)?)?);
-        Ok(staged)
+    fn stage(&self, folder: &ResultFolder<'_>) -> Result<Staged, CommandError> {
+        folder.stage(
+            &self.compared.matches(),
+            #[cfg(feature = "plot")]
+            || self.page(),
+        )
     }
 
     #[cfg(feature = "plot")]
-    fn page(&self, folder: &Path) -> Result<String, CommandError> {
+    fn page(&self) -> Result<String, String> {
         let compared = self.compared;
         let name = |path: &str| {
-            Path::new(path).file_name().map_or(path.into(), |n| n.to_string_lossy().into_owned())
+            std::path::Path::new(path).file_name().map_or(path.into(), |n| n.to_string_lossy().into_owned())
         };
         let mut facts = Vec::new();
         for (label, side) in [("First", &compared.a), ("Second", &compared.b)] {
@@ -111,7 +80,7 @@ impl CompareSummary<'_> {
             difference: compared.difference.as_ref().map(ToString::to_string),
             n_listed: N_ON_PAGE,
         };
-        crate::report::page::comparison_page(&data).map_err(|problem| CommandError::about(folder, problem))
+        crate::report::page::comparison_page(&data)
     }
 
     fn text(&self) -> String {

@@ -16,6 +16,7 @@ mod aligned;
 pub mod allocator;
 mod atlas;
 mod attribute_json;
+mod catalogue_run;
 mod child;
 mod compare;
 mod compare_json;

@@ -1,73 +1,87 @@
 //! `inselberg tree`.
 
-use super::driver::{DriverRequest, RunCosts, recorder};
+use super::catalogue_run::{CatalogueRank, CatalogueRun};
+use super::driver::RunCosts;
 use super::fault::CommandError;
 use super::glob::expanded;
-use super::{interrupt, log, log_file, out, preflight};
+use super::{log, out, preflight};
 use crate::config::{Common, TreeJob};
 use crate::report::{Count, table_json, table_text};
+use inselberg::SeriesOrder;
 use inselberg::stage::Stage;
-use inselberg::{Engine, SeriesOrder};
-use inselberg_comm::{Comm, Rank};
+use inselberg_comm::Comm;
 use inselberg_io::catalogue::{self, Attribute, Catalogue, Staged, WriteResult};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Links the objects of catalogues on all ranks, and writes the tree.
 pub fn tree(job: &TreeJob, common: Common, world: Comm) -> Result<(), CommandError> {
-    let request = DriverRequest { launch: &job.launch, common, traced: false };
-    let (ranks, driver) = request.start(world)?;
-    let inputs = ranks.prepare(|is_first| {
-        let inputs = expanded(&job.inputs)?;
-        if let [only] = inputs.as_slice() {
-            let problem = "one catalogue; expected two or more, of consecutive outputs";
-            return Err(CommandError::about(only, problem));
-        }
-        // Only the first process makes files.
-        if is_first {
-            check_results(job, &inputs, common)?;
-            job.ytree.as_deref().map_or(Ok(()), catalogue::check_viewer)?;
-            log::begin(job.log.as_deref().map(log_file::opened).transpose()?, common.verbose);
-        }
-        Ok(inputs)
-    })?;
-    ranks.prepare(|_| interrupt::guard_once())?;
-    ranks.run(|comm| {
-        comm.before_end(interrupt::wipe);
-        let (_threads, pool) = driver.start(comm.rank())?;
-        let recorder = Arc::new(recorder(common, &job.launch, comm));
-        let mut engine = Engine::of_program(comm.clone(), pool.clone(), recorder.clone());
-        let failed = |error| CommandError::of_call(&inputs[0], &error);
-        let mut tree = engine.trees(&job.params).map_err(failed)?;
-        let order = tree.add_files(&inputs).map_err(failed)?;
-        let writing = Stage::begin("write", 0, comm, &*recorder);
-        let staged = job.output.as_ref().map(|path| tree.stage(path, &[]).map_err(failed));
-        let mut staged = staged.transpose()?.unwrap_or_default();
-        drop(writing);
-        let costs = RunCosts::new(&recorder, &pool, None, &job.launch, comm)?;
-        if comm.rank() != Rank(0) {
-            return Ok(());
-        }
-        let whole = tree.catalogue().expect("rank 0 has the tree");
-        for (folder, stage) in converters(job) {
-            staged.extend(stage(folder, &whole)?);
-        }
-        let summary = TreeSummary { inputs: &inputs, order, attributes: &whole.attributes, costs };
-        #[cfg(feature = "plot")]
-        if let Some(folder) = &job.report {
-            let about = super::tree_report::TreeAbout {
-                inputs: summary.order.places.iter().map(|i| &inputs[*i]).collect(),
-                warnings: summary.order_note().into_iter().collect(),
-                counts: summary.counts(),
-                costs: &summary.costs,
-                units: job.units,
-            };
-            staged.extend(super::tree_report::stage_report(folder, &whole, about)?);
-        }
-        log::text(&summary.text());
-        out::finish(common, staged, || summary.text(), || summary.json())
-    })
+    let run = CatalogueRun { launch: &job.launch, common, log: job.log.as_deref() };
+    run.run(
+        world,
+        |is_first| prepared(job, common, is_first),
+        |inputs: &Vec<PathBuf>, rank| linked(job, inputs, rank),
+        |inputs, found, costs| finish(job, common, inputs, found, costs),
+    )
+}
+
+/// The catalogues, whose results can be written.
+fn prepared(job: &TreeJob, common: Common, is_first: bool) -> Result<Vec<PathBuf>, CommandError> {
+    let inputs = expanded(&job.inputs)?;
+    if let [only] = inputs.as_slice() {
+        let problem = "one catalogue; expected two or more, of consecutive outputs";
+        return Err(CommandError::about(only, problem));
+    }
+    if is_first {
+        check_results(job, &inputs, common)?;
+        job.ytree.as_deref().map_or(Ok(()), catalogue::check_viewer)?;
+    }
+    Ok(inputs)
+}
+
+/// What rank 0 has of a tree: the order of its catalogues, all tables, and the staged file.
+type LinkedTree = (SeriesOrder, Catalogue, Staged);
+
+/// Collective: links the objects, and stages the tree.
+fn linked(
+    job: &TreeJob,
+    inputs: &[PathBuf],
+    rank: &mut CatalogueRank<'_>,
+) -> Result<Option<LinkedTree>, CommandError> {
+    let failed = |error| CommandError::of_call(&inputs[0], &error);
+    let mut tree = rank.engine.trees(&job.params).map_err(failed)?;
+    let order = tree.add_files(inputs).map_err(failed)?;
+    let _write = Stage::begin("write", 0, rank.comm, rank.recorder);
+    let staged = job.output.as_ref().map(|path| tree.stage(path, &[]).map_err(failed));
+    let staged = staged.transpose()?.unwrap_or_default();
+    Ok(tree.catalogue().map(|whole| (order, whole, staged)))
+}
+
+/// Writes all results, and says what they are.
+fn finish(
+    job: &TreeJob,
+    common: Common,
+    inputs: &[PathBuf],
+    (order, whole, mut staged): LinkedTree,
+    costs: RunCosts,
+) -> Result<(), CommandError> {
+    for (folder, stage) in converters(job) {
+        staged.extend(stage(folder, &whole)?);
+    }
+    let summary = TreeSummary { inputs, order, attributes: &whole.attributes, costs };
+    #[cfg(feature = "plot")]
+    if let Some(folder) = &job.report {
+        let about = super::tree_report::TreeAbout {
+            inputs: summary.order.places.iter().map(|i| &inputs[*i]).collect(),
+            warnings: summary.order_note().into_iter().collect(),
+            counts: summary.counts(),
+            costs: &summary.costs,
+            units: job.units,
+        };
+        staged.extend(super::tree_report::stage_report(folder, &whole, about)?);
+    }
+    log::text(&summary.text());
+    out::finish(common, staged, || summary.text(), || summary.json())
 }
 
 /// Checks that the results can be written.

@@ -2,9 +2,8 @@
 
 use super::Command::Atlas;
 use super::ConfigError;
-use super::Heading::{Input, Results};
 use super::launch::{Launch, launch};
-use super::opt::{Opt, OptionKind, ROW};
+use super::opt::{CATALOGUE, OUTPUT, Opt};
 use super::values::CheckedValues;
 use inselberg::AtlasParams;
 use std::path::PathBuf;
@@ -12,28 +11,18 @@ use std::path::PathBuf;
 /// The options of `atlas`.
 pub(super) const ATLAS: &[Opt] = &[
     Opt {
-        name: "catalogue",
-        key: "input",
-        positional: true,
-        heading: Input,
-        kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Atlas],
         help: "A catalogue from `inselberg phew`; no snapshot is read",
-        ..ROW
+        ..CATALOGUE
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "atlas",
         commands: &[Atlas],
         help: "Also write into this folder: index.html, one page with sliders, and atlas.csv",
         doc: "The page cuts the tree again while thresholds are moved, and needs no other files. atlas.csv and the \
               files beside it have all numbers: one table per threshold and per pair, mass functions and plateaus.",
-        ..ROW
+        ..OUTPUT
     },
 ];
 

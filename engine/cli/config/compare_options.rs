@@ -2,9 +2,9 @@
 
 use super::Command::Compare;
 use super::ConfigError;
-use super::Heading::{Input, Results};
+use super::Heading::Input;
 use super::launch::{Launch, launch};
-use super::opt::{Opt, OptionKind, ROW};
+use super::opt::{OUTPUT, Opt, OptionKind, ROW};
 use super::values::CheckedValues;
 use inselberg::CompareParams;
 use std::path::PathBuf;
@@ -26,17 +26,12 @@ pub(super) const COMPARE: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "cmp",
         commands: &[Compare],
         help: "Also write into this folder: index.html, one page with plots, and matches.csv",
         doc: "matches.csv has a table per level: pairs of objects, and objects of both catalogues without a \
               partner. The page needs no other files.",
-        ..ROW
+        ..OUTPUT
     },
 ];
 

@@ -1,8 +1,7 @@
 //! Options for the files that commands read and write.
 
 use super::Command::{Fof, Info, Phew, Recut, SynthField, SynthParticles};
-use super::Heading::Results;
-use super::opt::{Opt, OptionKind, ROW};
+use super::opt::{OUTPUT, Opt, OptionKind, ROW};
 
 /// In the order of the help.
 pub(super) const FILES: &[Opt] = &[
@@ -53,56 +52,36 @@ pub(super) const FILES: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[Phew, Recut],
         help: "The catalogue to write; the ending of its name sets the format",
         doc: "It is written under a hidden name and then renamed, so it is complete or absent. {number} in the name of any result \
               stands for the number of the snapshot, such as 00080 for output_00080. phew then keeps complete \
               catalogues of the same input and options; see --force.",
-        ..ROW
+        ..OUTPUT
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "fof.hdf5",
         commands: &[Fof],
         help: "The catalogue of groups to write; the ending of its name sets the format",
         doc: "HDF5 catalogues have the layout of SWIFT's. The file is written under a hidden name and then renamed, so it is \
               complete or absent. {number} stands for the number of the snapshot, such as 0080 for \
               snap_0080.hdf5. Complete catalogues of the same input and options are then kept; see --force.",
-        ..ROW
+        ..OUTPUT
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "output_00001",
         commands: &[SynthField],
         help: "The output folder to write",
         doc: "A RAMSES output that `inselberg phew` and other codes read. If the name is not output_NNNNN, the output is \
               output_00001 in a folder of that name.",
-        ..ROW
+        ..OUTPUT
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "box.npy",
         commands: &[SynthParticles],
         help: "The positions to write: a .npy file of shape [N, 3], f32",
         doc: "A .json file in the same folder has the box side and the seeded haloes.",
-        ..ROW
+        ..OUTPUT
     },
 ];

@@ -100,6 +100,26 @@ impl Opt {
     }
 }
 
+/// The row of what a command writes.
+pub(super) const OUTPUT: Opt = Opt {
+    name: "output",
+    key: "output",
+    short: Some('o'),
+    heading: Heading::Results,
+    kind: OptionKind::Path,
+    ..ROW
+};
+
+/// The row of the catalogue that a command reads.
+pub(super) const CATALOGUE: Opt = Opt {
+    name: "catalogue",
+    key: "input",
+    positional: true,
+    heading: Heading::Input,
+    kind: OptionKind::Path,
+    ..ROW
+};
+
 /// An empty row.
 pub(super) const ROW: Opt = Opt {
     name: "",

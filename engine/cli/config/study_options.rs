@@ -1,9 +1,9 @@
 //! The options of scaling studies.
 
 use super::Command::ScalingPhew;
-use super::Heading::{Input, Launch, Results, Study};
+use super::Heading::{Input, Launch, Study};
 use super::command::STUDIES;
-use super::opt::{Opt, OptionKind, ROW};
+use super::opt::{OUTPUT, Opt, OptionKind, ROW};
 use crate::scaling::NETWORK_NAMES;
 
 /// In the order of the help.
@@ -20,16 +20,11 @@ pub(super) const STUDY: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "study",
         commands: STUDIES,
         help: "The folder of the study: tables, plots, a page and JSON",
         doc: "It is created if absent. Files of an earlier study in it are replaced.",
-        ..ROW
+        ..OUTPUT
     },
     Opt {
         name: "ranks",

@@ -1,8 +1,8 @@
 //! The options of synthetic inputs.
 
 use super::Command::{SynthField, SynthParticles, SynthSeries};
-use super::Heading::{Made, Results};
-use super::opt::{Opt, OptionKind, ROW};
+use super::Heading::Made;
+use super::opt::{OUTPUT, Opt, OptionKind, ROW};
 
 /// In the order of the help.
 pub(super) const SYNTH: &[Opt] = &[
@@ -71,17 +71,12 @@ pub(super) const SYNTH: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "series",
         commands: &[SynthSeries],
         help: "The folder to write: clumps_00001.hdf5, clumps_00002.hdf5, ... and truth.hdf5",
         doc: "The catalogues have members, like those of `inselberg phew --unbind --with-members`. truth.hdf5 \
               has the true merger tree, in the tables of `inselberg tree`.",
-        ..ROW
+        ..OUTPUT
     },
     Opt {
         name: "outputs",

@@ -2,9 +2,9 @@
 
 use super::Command::Tree;
 use super::ConfigError;
-use super::Heading::{Input, Results, Viewers};
+use super::Heading::{Input, Viewers};
 use super::launch::{Launch, launch};
-use super::opt::{Opt, OptionKind, ROW};
+use super::opt::{OUTPUT, Opt, OptionKind, ROW};
 use super::report_options;
 use super::values::CheckedValues;
 use crate::report::UnitChoice;
@@ -28,16 +28,11 @@ pub(super) const TREE: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "tree.hdf5",
         commands: &[Tree],
         help: "The tree to write; the ending of its name sets the format",
         doc: "It is written under a hidden name and then renamed, so it is complete or absent.",
-        ..ROW
+        ..OUTPUT
     },
     Opt {
         name: "ytree",

@@ -3,7 +3,7 @@
 use super::Command::View;
 use super::ConfigError;
 use super::Heading::Input;
-use super::opt::{Opt, OptionKind, ROW};
+use super::opt::{CATALOGUE, Opt, OptionKind, ROW};
 use super::report_options::{MapChoices, map_choices, map_option};
 use super::values::CheckedValues;
 use inselberg_io::catalogue::merger_tree::TrackName;
@@ -12,15 +12,10 @@ use std::path::PathBuf;
 /// The options of `view`.
 pub(super) const VIEW: &[Opt] = &[
     Opt {
-        name: "catalogue",
-        key: "input",
-        positional: true,
-        heading: Input,
-        kind: OptionKind::Path,
         example: "clumps.hdf5",
         commands: &[View],
         help: "A catalogue from `inselberg phew`, `recut`, `fof`, `voids` or `tree`, or a dendrogram",
-        ..ROW
+        ..CATALOGUE
     },
     Opt {
         name: "clump",

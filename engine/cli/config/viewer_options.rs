@@ -3,7 +3,7 @@
 use super::Command::{Convert, Fof, Phew, Voids};
 use super::ConfigError;
 use super::Heading::{Results, Viewers};
-use super::opt::{Opt, OptionKind, ROW};
+use super::opt::{OUTPUT, Opt, OptionKind, ROW};
 use super::values::CheckedValues;
 use inselberg_io::catalogue::VtkCells;
 use inselberg_io::params::{Quantity, QuantityUnit};
@@ -50,15 +50,10 @@ pub(super) const VIEWERS: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "vtk",
         commands: &[Convert],
         help: "The file to write (.fits, .ecsv, .hdf5 for dendrogram), or the folder for others",
-        ..ROW
+        ..OUTPUT
     },
     Opt {
         name: "min-value",

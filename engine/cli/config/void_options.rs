@@ -1,8 +1,7 @@
 //! Options of `voids`, and those of `recut` for its catalogues.
 
 use super::Command::Voids;
-use super::Heading::Results;
-use super::opt::{Opt, OptionKind, ROW};
+use super::opt::{OUTPUT, Opt, OptionKind, ROW};
 
 /// The options of `voids`.
 pub(super) const VOIDS: &[Opt] = &[
@@ -19,16 +18,11 @@ pub(super) const VOIDS: &[Opt] = &[
         ..ROW
     },
     Opt {
-        name: "output",
-        key: "output",
-        short: Some('o'),
-        heading: Results,
-        kind: OptionKind::Path,
         example: "voids.hdf5",
         commands: &[Voids],
         help: "The catalogue to write; the ending of its name sets the format",
         doc: "It is written under a hidden name and then renamed, so it is complete or absent. {number} stands for the number of the \
               snapshot. Complete catalogues of the same input and options are then kept; see --force.",
-        ..ROW
+        ..OUTPUT
     },
 ];

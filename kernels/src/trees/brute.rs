@@ -30,7 +30,7 @@ enum State {
 }
 
 #[derive(Debug, Clone)]
-struct Track {
+struct PlainTrack {
     name: u64,
     state: State,
     /// Its last object.
@@ -49,13 +49,13 @@ type Scores = BTreeMap<(usize, usize), (u64, u64)>;
 struct Brute<'a> {
     outputs: &'a [TestOutput],
     params: HistoryParams,
-    tracks: Vec<Track>,
+    tracks: Vec<PlainTrack>,
     links: Links,
 }
 
 impl Brute<'_> {
     fn link(&mut self, track: usize, fate: NodeFate, to: Option<Place>) {
-        let Track { name, place, .. } = self.tracks[track];
+        let PlainTrack { name, place, .. } = self.tracks[track];
         self.links.insert(place, (name, fate, to));
         if let (NodeFate::GoesOn, Some(place)) = (fate, to) {
             self.tracks[track].place = place;
@@ -143,7 +143,13 @@ impl Brute<'_> {
             let name = (output as u64) << 40 | self.outputs[output][object].0;
             let place = Place::Object(output, object);
             self.links.insert(place, (name, NodeFate::End, None));
-            self.tracks.push(Track { name, state: State::Here, last: (output, object), place, seen: output });
+            self.tracks.push(PlainTrack {
+                name,
+                state: State::Here,
+                last: (output, object),
+                place,
+                seen: output,
+            });
         }
         // Objects are looked for in the order of the last output.
         self.tracks.sort_by_key(|track| (track.last, track.name));
@@ -154,7 +160,7 @@ impl Brute<'_> {
         let n = self.params.n_tracers;
         let mut scores = Scores::new();
         for track in left {
-            let Track { last: (k, place), state, .. } = self.tracks[*track];
+            let PlainTrack { last: (k, place), state, .. } = self.tracks[*track];
             let from = &self.outputs[k][place];
             let total: u64 = (0..tracers(from, n).len()).map(|rank| weight(rank as u32)).sum();
             let is_missing = state == State::Missing;

@@ -13,8 +13,7 @@ pub struct ClumpParticle {
     pub halo: u64,
     /// Identifier of the clump of which it is a candidate.
     pub clump: u64,
-    /// Identifier of the clump in whose patch it lies; 0 for none. What
-    /// a track claims and loses returns there.
+    /// Identifier of the clump in whose patch it lies; 0 for none. What a track claims and loses returns there.
     pub patch: u64,
     /// Identity among the members of its type; of a gas cell its row in the table of cells.
     pub id: u64,

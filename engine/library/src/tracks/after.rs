@@ -70,7 +70,7 @@ impl SourceParticle {
 }
 
 /// The bound clumps of all ranks, by identifier.
-struct BoundRows(Vec<BoundRow>);
+struct AllBoundClumps(Vec<BoundRow>);
 
 /// The tracks of an output once it is unbound.
 pub struct TracksAfter {
@@ -104,7 +104,7 @@ impl TracksAfter {
         (step, time): (u64, f64),
         comm: &Comm,
     ) -> Result<Self, CommError> {
-        let bound = BoundRows::new(found, rows, comm)?;
+        let bound = AllBoundClumps::new(found, rows, comm)?;
         let (mut tracks, slots) = advanced(&last.tracks, placed, &bound, step);
         let former = placed.map_or(&[][..], |placed| placed.index.0.as_slice());
         let particles = sources(former, found, &tracks, &slots, comm)?;
@@ -115,7 +115,7 @@ impl TracksAfter {
     }
 }
 
-impl BoundRows {
+impl AllBoundClumps {
     /// Collective: gathers them.
     fn new(found: &BoundTables, rows: &HaloRows, comm: &Comm) -> Result<Self, CommError> {
         let parents: BTreeMap<u64, u64> = rows.clumps.iter().map(|row| (row.id, row.parent)).collect();
@@ -140,7 +140,7 @@ impl BoundRows {
 fn advanced(
     last: &[Track],
     placed: Option<&PlacedTracks>,
-    bound: &BoundRows,
+    bound: &AllBoundClumps,
     step: u64,
 ) -> (Vec<Track>, Slots) {
     let placements = placed.map_or(&[][..], |placed| placed.placements.as_slice());
@@ -195,7 +195,7 @@ fn seen_again(track: &Track, row: &BoundRow) -> Track {
 
 /// The parent of each satellite: the track of the nearest bound clump above it, in the tree whose root is the
 /// central.
-fn set_parents(tracks: &mut [Track], bound: &BoundRows, of_clump: &BTreeMap<u64, u32>) {
+fn set_parents(tracks: &mut [Track], bound: &AllBoundClumps, of_clump: &BTreeMap<u64, u32>) {
     let centrals = bound.0.iter().filter(|row| row.is_central > 0);
     let central_of: BTreeMap<u64, u64> = centrals.map(|row| (row.halo, row.id)).collect();
     let numbers: Vec<u64> = tracks.iter().map(|track| track.number).collect();

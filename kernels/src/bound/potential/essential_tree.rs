@@ -139,7 +139,7 @@ impl SliceTree {
         let points = &mut self.points;
         for (from, nodes) in nodes {
             let sent = received_points.iter().find(|(slice, _)| *slice == from);
-            let mut received = Received { nodes: &nodes, next: 0, next_point: points.len() as u32 };
+            let mut received = ReceivedNodes { nodes: &nodes, next: 0, next_point: points.len() as u32 };
             sent.iter().flat_map(|(_, part)| part).for_each(|record| points.push(record));
             let first = self.first_root[from];
             let end = self.first_root.get(from + 1).copied().unwrap_or(node_of_root.len());
@@ -237,7 +237,7 @@ impl OpeningRule {
 }
 
 /// The stream of one slice.
-struct Received<'a> {
+struct ReceivedNodes<'a> {
     nodes: &'a [EssentialNode],
     next: usize,
     next_point: u32,
@@ -274,7 +274,7 @@ impl GrownTree {
     }
 
     /// Adds the next node of a stream at a place, and all below it.
-    fn add(&mut self, from: &mut Received, at: usize) {
+    fn add(&mut self, from: &mut ReceivedNodes, at: usize) {
         let EssentialNode { moments, radius, reach, n, kind } = from.nodes[from.next];
         from.next += 1;
         (self.tree.moments[at], self.extent[at]) = (moments, [radius, reach]);

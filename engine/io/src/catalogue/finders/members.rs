@@ -6,7 +6,7 @@
 //!     members, by object and type     0: 1 4 | 1: 1 | 2: 1 4 | ...
 //! ```
 
-use super::{FinderMembers, MemberRows};
+use super::{FinderMemberRows, FinderMembers};
 use crate::particles::{Columns, ParticleInput};
 use crate::{ReadError, ReadResult};
 use std::fmt;
@@ -131,7 +131,7 @@ impl SnapshotMembers {
     }
 }
 
-impl MemberRows for SnapshotMembers {
+impl FinderMemberRows for SnapshotMembers {
     fn n_rows(&self) -> u64 {
         self.starts[self.spans.len()]
     }

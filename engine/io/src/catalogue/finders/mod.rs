@@ -56,11 +56,11 @@ pub struct FinderCatalogue {
     /// Attributes and tables of objects.
     objects: Catalogue,
     /// Members, if they are known.
-    members: Option<Box<dyn MemberRows>>,
+    members: Option<Box<dyn FinderMemberRows>>,
 }
 
 /// Rows of members, object by object.
-pub trait MemberRows: Debug + Send + Sync {
+pub trait FinderMemberRows: Debug + Send + Sync {
     /// How many there are.
     fn n_rows(&self) -> u64;
 

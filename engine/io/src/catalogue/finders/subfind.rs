@@ -7,7 +7,7 @@
 //! groups are multiplied by the expansion factor.
 
 use super::members::{N_TYPES, SnapshotMembers, TypeSpans};
-use super::{FINDER, FinderCatalogue, MemberRows, column};
+use super::{FINDER, FinderCatalogue, FinderMemberRows, column};
 use crate::catalogue::{AttributeList, Catalogue, Dimension, Table, TableColumn, Values};
 use crate::hdf5_file::Hdf5File;
 use crate::particles::{all_files, gadget_catalogue, open_particles};
@@ -105,7 +105,7 @@ pub fn open(path: &Path) -> ReadResult<FinderCatalogue> {
         attributes: attributes(&first, path)?,
         tables: vec![clumps, groups.table(&subhaloes, a)],
     };
-    let members = members.map(|members| Box::new(members) as Box<dyn MemberRows>);
+    let members = members.map(|members| Box::new(members) as Box<dyn FinderMemberRows>);
     Ok(FinderCatalogue { path: path.into(), objects, members })
 }
 

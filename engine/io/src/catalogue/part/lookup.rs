@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 const ID: usize = size_of::<u64>();
 
 /// Rows that came from a rank: their identifiers, and their bytes, column by column.
-struct Received {
+struct ReceivedRows {
     ids: Vec<u64>,
     bytes: Vec<u8>,
 }
@@ -48,18 +48,18 @@ impl PartTable {
         Ok(self.joined(wanted, &received.collect::<Result<Vec<_>, _>>()?))
     }
 
-    fn received(&self, from: Rank, message: &[u8]) -> Result<Received, CommError> {
+    fn received(&self, from: Rank, message: &[u8]) -> Result<ReceivedRows, CommError> {
         let each = ID + row_width(&self.table.columns);
         if !message.len().is_multiple_of(each) {
             let what = format!("{} bytes came from {from} for rows of {each}", message.len());
             return Err(CommError::Mismatch { what });
         }
         let (ids, bytes) = message.split_at(message.len() / each * ID);
-        Ok(Received { ids: bytemuck::pod_collect_to_vec(ids), bytes: bytes.to_vec() })
+        Ok(ReceivedRows { ids: bytemuck::pod_collect_to_vec(ids), bytes: bytes.to_vec() })
     }
 
     /// The received rows in the order in which they are wanted.
-    fn joined(&self, wanted: &[u64], received: &[Received]) -> Table {
+    fn joined(&self, wanted: &[u64], received: &[ReceivedRows]) -> Table {
         let places = received.iter().zip(0..).flat_map(|(from, i)| {
             from.ids.iter().zip(0..).map(move |(id, row): (&u64, usize)| (*id, (i, row)))
         });
@@ -70,7 +70,7 @@ impl PartTable {
             let width = width(&column.values);
             let mut values = zeros(&column.values, rows.len());
             for (to, (from, row)) in bytes_of_mut(&mut values).chunks_exact_mut(width).zip(&rows) {
-                let Received { ids, bytes } = &received[*from];
+                let ReceivedRows { ids, bytes } = &received[*from];
                 to.copy_from_slice(&bytes[before * ids.len() + row * width..][..width]);
             }
             before += width;
