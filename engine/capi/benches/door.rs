@@ -10,9 +10,10 @@
 
 use inselberg::{Cells, Engine, Geometry, Persistence, PhewParams};
 use inselberg_capi::abi::{
-    EngineHandle, INSELBERG_ABI_VERSION, INSELBERG_DONE, inselberg_free, inselberg_labels,
-    inselberg_open_serial_abi, inselberg_phew, inselberg_set, inselberg_set_box, inselberg_set_octs,
+    EngineHandle, INSELBERG_ABI_VERSION, INSELBERG_DONE, inselberg_free, inselberg_open_serial_abi,
+    inselberg_phew, inselberg_set, inselberg_set_box, inselberg_set_octs,
 };
+use inselberg_capi::abi_results::inselberg_labels;
 use inselberg_capi::box_of::BoxOf;
 use inselberg_capi::given::{
     GivenColumn, INSELBERG_F64, INSELBERG_I32, INSELBERG_U8, INSELBERG_U32, INSELBERG_U64, OutputColumn,

@@ -6,7 +6,7 @@ use std::path::Path;
 /// The header without the sections for those who read the Rust source.
 fn header(folder: &Path) -> String {
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("cbindgen.toml");
-    let sources = ["abi", "abi_trees", "box_of", "given", "handle", "views"];
+    let sources = ["abi", "abi_results", "abi_trees", "box_of", "given", "handle", "views"];
     let builder = cbindgen::Builder::new().with_config(config);
     let builder =
         sources.iter().fold(builder, |builder, name| builder.with_src(folder.join(format!("src/{name}.rs"))));
