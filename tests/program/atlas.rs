@@ -200,7 +200,8 @@ fn what_is_no_catalogue_of_clumps_is_refused() {
     let room = Room::new();
     let input = found(&output("dm_1rank"), &room, &["--density-threshold", "80"]);
     room.refuses(&["atlas", &input, "-o", &input], &["clumps.hdf5", "both the input and the output"]);
-    room.refuses(&["atlas", &room.path("absent.hdf5")], &["absent.hdf5"]);
+    let absent = room.path("absent.hdf5");
+    room.refuses(&["atlas", &absent], &[&format!("error: {absent}: there is no such file")]);
     room.refuses(
         &["atlas", &input, "--values-per-decade", "0"],
         &["--values-per-decade", "expected 1 to 100"],

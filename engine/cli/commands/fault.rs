@@ -3,6 +3,7 @@
 use super::escape::escaped;
 use super::flags::NamesFlags;
 use super::log;
+use inselberg::ErrorKind;
 use inselberg::error::RunError;
 use inselberg::fof::FofRunError;
 use inselberg::particles::BoxError;
@@ -93,7 +94,12 @@ impl CommandError {
 
     /// An error of a library call about the input at `path` on this rank. The message names options.
     pub fn of_call(path: &Path, error: &inselberg::Error) -> Self {
-        let Some(cause) = error.cause() else { return Self::about(path, error) };
+        let plain = || match error.kind() {
+            // It names the file.
+            ErrorKind::Read => Self::user(error),
+            _ => Self::about(path, error),
+        };
+        let Some(cause) = error.cause() else { return plain() };
         if let Some(error) = cause.downcast_ref::<RunError>() {
             return match error {
                 RunError::Comm(error) => Self::ranks(error.clone()),
@@ -122,7 +128,7 @@ impl CommandError {
             (_, Some(PartError::Elsewhere { .. })) => Self::Elsewhere,
             // It names the file.
             (_, Some(PartError::Here(error))) => Self::user(error),
-            (None, None) => Self::about(path, error),
+            (None, None) => plain(),
         }
     }
 
