@@ -60,14 +60,15 @@ impl SelectedBits {
 }
 
 /// Appends the finite values below 0. Without branches on values, of which half are below 0 in no order.
-pub fn append_below_zero(values: &[f64; 8], to: &mut Vec<f64>) {
-    let mut n = to.len();
-    to.resize(n + values.len(), 0.0);
+pub fn append_below_zero(values: &[f64], to: &mut Vec<f64>) {
+    let first = to.len();
+    to.resize(first + values.len(), 0.0);
+    let (room, mut n) = (&mut to[first..], 0);
     for value in values {
-        to[n] = *value;
+        room[n] = *value;
         n += usize::from((*value < 0.0) & (*value >= f64::MIN));
     }
-    to.truncate(n);
+    to.truncate(first + n);
 }
 
 /// Standard deviations of normal noise per median of its magnitudes.

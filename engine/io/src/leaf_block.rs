@@ -40,6 +40,14 @@ impl LeafBlock {
     }
 
     fn add_oct(&self, position: [u32; 3], octs: &mut OctBlock) {
+        if let Some(cells) = self.whole_oct(position) {
+            octs.position.push(position);
+            octs.split.push(0);
+            for (octs, values) in octs.values.iter_mut().zip(&self.values) {
+                octs.push(cells.map(|cell| values[cell]));
+            }
+            return;
+        }
         let cells: [Option<usize>; 8] = std::array::from_fn(|cell| {
             let at = std::array::from_fn(|a| {
                 (2 * position[a] + (cell as u32 >> a & 1)).checked_sub(self.corner[a])
@@ -57,6 +65,18 @@ impl LeafBlock {
         for (octs, values) in octs.values.iter_mut().zip(&self.values) {
             octs.push(cells.map(|cell| cell.map_or(0.0, |cell| values[cell])));
         }
+    }
+
+    /// The places of the values of an oct of which no cell is absent. Nearly all octs are such: this way they
+    /// cost a third. `None` of octs at odd ends, and where cells are covered.
+    #[inline]
+    fn whole_oct(&self, position: [u32; 3]) -> Option<[usize; 8]> {
+        let low: [u32; 3] = std::array::from_fn(|a| (2 * position[a]).wrapping_sub(self.corner[a]));
+        let is_inside = (0..3).all(|a| low[a] < self.size[a] && low[a] + 1 < self.size[a]);
+        let [nx, ny, _] = self.size.map(|n| n as usize);
+        let [x, y, z] = low.map(|at| at as usize);
+        let place = |cell: usize| x + (cell & 1) + nx * (y + (cell >> 1 & 1) + ny * (z + (cell >> 2)));
+        (is_inside && self.covered.is_empty()).then(|| std::array::from_fn(place))
     }
 }
 

@@ -4,6 +4,7 @@
 //! This module knows no format.
 
 use crate::attribute::Attribute;
+use crate::leaf_stream::LeafSink;
 use crate::{
     Counted, Every, FieldInfo, Header, OctBlock, ParticleBlock, ReadError, ReadResult, Snapshot, facts,
     open_files,
@@ -64,13 +65,13 @@ pub(crate) trait LeafSnapshot: Send + Sync {
     /// As [`Snapshot::count_leaves`].
     fn count_leaves(&self, piece: usize) -> ReadResult<Vec<u64>>;
 
-    /// Streams those octs of a piece that `blocks` takes, with the values of the fields with these indices.
-    fn stream_octs(
+    /// Streams those blocks of a piece that `blocks` takes, with the values of the fields with these indices.
+    fn stream_leaves(
         &self,
         piece: usize,
         fields: &[usize],
         blocks: &mut Counted,
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+        sink: LeafSink<'_>,
     ) -> ReadResult<()>;
 
     /// The file of a piece, for messages.
@@ -152,7 +153,32 @@ impl<T: LeafSnapshot> Snapshot for T {
     ) -> ReadResult<()> {
         let fields = self.facts().indices(fields)?;
         let _pass = open_files::pass();
-        self.stream_octs(piece, &fields, &mut blocks.counted(), sink)
+        let mut octs = OctBlock::default();
+        self.stream_leaves(piece, &fields, &mut blocks.counted(), &mut |leaves| {
+            leaves.to_octs(&mut octs);
+            sink(&octs)
+        })
+    }
+
+    fn leaf_values(
+        &self,
+        piece: usize,
+        field: &str,
+        sink: &mut dyn FnMut(&[f64]) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let fields = self.facts().indices(&[field])?;
+        let _pass = open_files::pass();
+        let mut uncovered = Vec::new();
+        self.stream_leaves(piece, &fields, &mut Every::ALL.counted(), &mut |leaves| {
+            let values = &leaves.values[0];
+            if leaves.covered.is_empty() {
+                return sink(values);
+            }
+            uncovered.clear();
+            let all = values.iter().zip(&leaves.covered);
+            uncovered.extend(all.filter(|(_, covered)| !**covered).map(|(value, _)| *value));
+            sink(&uncovered)
+        })
     }
 
     fn particles_of(

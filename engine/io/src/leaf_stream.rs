@@ -1,7 +1,10 @@
-//! Streams of octs from blocks of leaves, tile by tile.
+//! Streams of leaves from blocks of any size, tile by tile.
 
 use crate::tiles::{Tile, tiles};
-use crate::{Counted, LeafBlock, OctBlock, ReadResult};
+use crate::{Counted, LeafBlock, ReadResult};
+
+/// What takes the tiles of a stream, one after the other.
+pub(crate) type LeafSink<'a> = &'a mut dyn FnMut(&LeafBlock) -> ReadResult<()>;
 
 /// A block of leaves whose values are read in tiles.
 pub(crate) trait LeafSource {
@@ -24,7 +27,7 @@ pub(crate) trait LeafSource {
     fn read(&mut self, tile: &Tile, field: usize, to: &mut Vec<f64>) -> ReadResult<()>;
 }
 
-/// Streams the octs of a block with `n_fields` values per cell. With `nan_is_absent`, cells with NaN are
+/// Streams the leaves of a block with `n_fields` values per cell. With `nan_is_absent`, cells with NaN are
 /// absent.
 ///
 /// # Errors
@@ -34,10 +37,9 @@ pub(crate) fn stream(
     n_fields: usize,
     nan_is_absent: bool,
     blocks: &mut Counted,
-    sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+    sink: LeafSink<'_>,
 ) -> ReadResult<()> {
-    let (mut leaves, mut octs) =
-        (LeafBlock { level: source.level(), ..LeafBlock::default() }, OctBlock::default());
+    let mut leaves = LeafBlock { level: source.level(), ..LeafBlock::default() };
     leaves.values.resize_with(n_fields, Vec::new);
     for tile in tiles(source.corner(), source.size(), source.order()) {
         if !blocks.next_is_taken() {
@@ -58,8 +60,7 @@ pub(crate) fn stream(
                     .for_each(|(value, covered)| *covered |= value.is_nan());
             }
         }
-        leaves.to_octs(&mut octs);
-        sink(&octs)?;
+        sink(&leaves)?;
     }
     Ok(())
 }

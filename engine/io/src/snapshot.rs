@@ -300,6 +300,27 @@ pub trait Snapshot: Send + Sync {
         self.octs(piece, fields, &mut |block| if blocks.next_is_taken() { sink(block) } else { Ok(()) })
     }
 
+    /// Streams the values of `field` in the leaves that `piece` owns, in no stated order. Formats that have them
+    /// without octs do no more work than that.
+    ///
+    /// # Errors
+    /// As for [`Snapshot::octs`].
+    fn leaf_values(
+        &self,
+        piece: usize,
+        field: &str,
+        sink: &mut dyn FnMut(&[f64]) -> ReadResult<()>,
+    ) -> ReadResult<()> {
+        let mut leaves = Vec::new();
+        self.octs(piece, &[field], &mut |block| {
+            leaves.clear();
+            for (split, values) in block.split.iter().zip(&block.values[0]) {
+                leaves.extend((0..8).filter(|cell| split >> cell & 1 == 0).map(|cell| values[cell]));
+            }
+            sink(&leaves)
+        })
+    }
+
     /// Passes the value of `field` in each leaf of `piece` beyond the walls of the box to `sink`, with the
     /// side of the box along each axis: -1, 0 or 1. Most formats have none.
     ///

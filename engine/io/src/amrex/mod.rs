@@ -11,11 +11,11 @@ mod lines;
 
 use crate::block_grid::RootGrid;
 use crate::leaf_snapshot::{LeafFacts, LeafSnapshot, cell_fields, count_of};
-use crate::leaf_stream::{LeafSource, stream};
+use crate::leaf_stream::{LeafSink, LeafSource, stream};
 use crate::source_file::SourceFile;
 use crate::stored_array::{RealFormat, StoredArray};
 use crate::tiles::Tile;
-use crate::{Counted, FieldDefaults, OctBlock, ReadError, ReadResult, Reader, facts};
+use crate::{Counted, FieldDefaults, ReadError, ReadResult, Reader, facts};
 use covered::{BoxIndex, CellSpan};
 use fabs::{FabPlace, LevelFabs};
 use header::{PlotHeader, PlotLevel, bad_level};
@@ -285,12 +285,12 @@ impl LeafSnapshot for Plotfile {
         Ok(count_of(self.levels[level].level, span.n_cells().saturating_sub(covered)))
     }
 
-    fn stream_octs(
+    fn stream_leaves(
         &self,
         piece: usize,
         fields: &[usize],
         blocks: &mut Counted,
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+        sink: LeafSink<'_>,
     ) -> ReadResult<()> {
         let (level, fab) = self.piece(piece)?;
         let span = self.levels[level].span(fab);

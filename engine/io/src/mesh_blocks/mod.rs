@@ -10,9 +10,9 @@ mod places;
 use crate::block_grid::RootGrid;
 use crate::hdf5_file::{self, DatasetRows, Hdf5File};
 use crate::leaf_snapshot::{LeafFacts, LeafSnapshot, cell_fields, count_of};
-use crate::leaf_stream::{LeafSource, stream};
+use crate::leaf_stream::{LeafSink, LeafSource, stream};
 use crate::tiles::Tile;
-use crate::{Counted, OctBlock, ReadResult, Reader, facts};
+use crate::{Counted, ReadResult, Reader, facts};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -207,12 +207,12 @@ impl LeafSnapshot for BlockFile {
         Ok(all)
     }
 
-    fn stream_octs(
+    fn stream_leaves(
         &self,
         piece: usize,
         fields: &[usize],
         blocks: &mut Counted,
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+        sink: LeafSink<'_>,
     ) -> ReadResult<()> {
         let own = self.blocks_of(piece)?;
         let file = Hdf5File::open(&self.facts.path)?;

@@ -17,11 +17,11 @@ pub use npy::READER as NPY;
 use crate::attribute::Attribute;
 use crate::block_grid::RootGrid;
 use crate::leaf_snapshot::{LeafFacts, LeafSnapshot, cell_fields, count_of};
-use crate::leaf_stream::{LeafSource, stream};
+use crate::leaf_stream::{LeafSink, LeafSource, stream};
 use crate::source_file::SourceFile;
 use crate::stored_array::StoredArray;
 use crate::tiles::Tile;
-use crate::{Counted, FieldDefaults, OctBlock, ReadError, ReadResult, StaticName};
+use crate::{Counted, FieldDefaults, ReadError, ReadResult, StaticName};
 use fits::{OpenTiles, PackedTiles, Scaling};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -232,12 +232,12 @@ impl LeafSnapshot for Uniform {
         Ok(count_of(self.facts.header.levelmin, self.slab(piece)?.n_cells() as u64))
     }
 
-    fn stream_octs(
+    fn stream_leaves(
         &self,
         piece: usize,
         fields: &[usize],
         blocks: &mut Counted,
-        sink: &mut dyn FnMut(&OctBlock) -> ReadResult<()>,
+        sink: LeafSink<'_>,
     ) -> ReadResult<()> {
         let (n, slab) = (fields.len(), self.slab(piece)?);
         match &self.values {

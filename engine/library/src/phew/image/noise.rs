@@ -202,7 +202,7 @@ impl NoiseOfPixels {
         let known: Vec<f64> = self.values.iter().copied().filter(|noise| noise.is_finite()).collect();
         match known.len() {
             0 => Err(ReadError::absent(path, "no value above 0; expected the noise of pixels").into()),
-            n => Ok(median(&[known], n as u64, &Comm::solo())?),
+            n => Ok(Magnitudes::new(vec![known], &Comm::solo())?.median_of_least(n as u64)?),
         }
     }
 
@@ -245,9 +245,9 @@ fn sizes_of(snapshot: &dyn Snapshot) -> [u32; 3] {
 pub fn tells_noise(snapshot: &dyn Snapshot) -> ReadResult<bool> {
     let (Some(field), mut n) = (snapshot.fields().first(), 0) else { return Ok(false) };
     for piece in 0..if is_fits(&snapshot.attributes()) { snapshot.header().n_pieces } else { 0 } {
-        snapshot.octs(piece, &[field.name.as_str()], &mut |block| {
+        snapshot.leaf_values(piece, &field.name, &mut |values| {
             let mut below = Vec::new();
-            append_of_block(block, &mut below);
+            append_below_zero(values, &mut below);
             n += below.len() as u64;
             Ok(())
         })?;
@@ -258,23 +258,12 @@ pub fn tells_noise(snapshot: &dyn Snapshot) -> ReadResult<bool> {
     Ok(false)
 }
 
-/// Appends the values below 0 of a block with one field.
-fn append_of_block(block: &OctBlock, to: &mut Vec<f64>) {
-    for (absent, values) in block.split.iter().zip(&block.values[0]) {
-        let present = |i: usize| if absent >> i & 1 == 0 { values[i] } else { 0.0 };
-        match absent {
-            0 => append_below_zero(values, to),
-            _ => append_below_zero(&std::array::from_fn(present), to),
-        }
-    }
-}
-
 /// The values below 0 in each piece of this rank.
 fn below_zero(snapshot: &dyn Snapshot, field: &str, comm: &Comm) -> ReadResult<Vec<Vec<f64>>> {
     let of_piece = |piece: usize| {
         let mut below = Vec::new();
-        snapshot.octs(piece, &[field], &mut |block| {
-            append_of_block(block, &mut below);
+        snapshot.leaf_values(piece, field, &mut |values| {
+            append_below_zero(values, &mut below);
             Ok(())
         })?;
         Ok(below)
@@ -284,15 +273,15 @@ fn below_zero(snapshot: &dyn Snapshot, field: &str, comm: &Comm) -> ReadResult<V
 }
 
 /// Collective: the standard deviation of these values, which are those below 0.
-fn sigma(mut parts: Vec<Vec<f64>>, comm: &Comm) -> Result<Option<f64>, CommError> {
-    let mut n = total(&parts, comm)?;
+fn sigma(parts: Vec<Vec<f64>>, comm: &Comm) -> Result<Option<f64>, CommError> {
+    let mut magnitudes = Magnitudes::new(parts, comm)?;
+    let mut n = magnitudes.n;
     if n < FEWEST {
         return Ok(None);
     }
     loop {
-        let sigma = SIGMA_PER_MEDIAN * median(&parts, n, comm)?;
-        parts.par_iter_mut().for_each(|values| values.retain(|value| *value > -CLIP * sigma));
-        let left = total(&parts, comm)?;
+        let sigma = SIGMA_PER_MEDIAN * magnitudes.median_of_least(n)?;
+        let left = magnitudes.n_below(CLIP * sigma)?;
         if left == n || left < FEWEST {
             return Ok(Some(sigma));
         }
@@ -300,60 +289,73 @@ fn sigma(mut parts: Vec<Vec<f64>>, comm: &Comm) -> Result<Option<f64>, CommError
     }
 }
 
-fn total(parts: &[Vec<f64>], comm: &Comm) -> Result<u64, CommError> {
-    let here = parts.iter().map(|values| values.len() as u64).sum();
-    Ok(comm.all_reduce_counts(&[here], Reduce::Sum)?[0])
+/// The magnitudes of values on all ranks, of which any is found by its place in their order. Clipping leaves
+/// out the greatest ones, so the order of the others never changes, and no list is made shorter.
+struct Magnitudes<'a> {
+    comm: &'a Comm,
+    parts: Vec<Vec<f64>>,
+    /// Values on all ranks.
+    n: u64,
+    /// Values on all ranks by the first bits of their magnitudes.
+    by_first_bits: Vec<u64>,
+    /// Values of this rank that begin with these bits, as the value that was found last. They are few.
+    alike: (SelectedBits, Vec<Vec<f64>>),
 }
 
-/// Collective: the median of the magnitudes of `n` values.
-fn median(parts: &[Vec<f64>], n: u64, comm: &Comm) -> Result<f64, CommError> {
-    let below = ranked(parts, (n - 1) / 2, comm)?;
-    if n % 2 == 1 {
-        return Ok(below);
+impl<'a> Magnitudes<'a> {
+    /// Collective.
+    fn new(parts: Vec<Vec<f64>>, comm: &'a Comm) -> Result<Self, CommError> {
+        let by_first_bits = counts(&SelectedBits::default(), &parts, comm)?;
+        let n = by_first_bits.iter().sum();
+        Ok(Self { comm, parts, n, by_first_bits, alike: Default::default() })
     }
-    let above = parts.par_iter().flat_map_iter(|values| values.iter().map(|value| value.abs()));
-    let above = above.filter(|value| *value > below);
-    let both = |a: (u64, f64), b: (u64, f64)| (a.0 + b.0, a.1.min(b.1));
-    let (n_above, next) = above.map(|value| (1, value)).reduce(|| (0, f64::INFINITY), both);
-    let n_above = comm.all_reduce_counts(&[n_above], Reduce::Sum)?[0];
-    let next = -comm.all_max(&[-next])?[0];
-    // Without equal magnitudes in the middle, the upper half is above `below`.
-    Ok(if n_above == n / 2 { 0.5 * (below + next) } else { below })
-}
 
-/// Collective: the magnitude with `rank` magnitudes below it.
-fn ranked(parts: &[Vec<f64>], rank: u64, comm: &Comm) -> Result<f64, CommError> {
-    let mut selected = SelectedBits::default();
-    let mut rank = take_next(&mut selected, parts, rank, comm)?;
-    // Few values begin with the same bits.
-    let alike = |values: &Vec<f64>| values.iter().copied().filter(|value| selected.begins(*value)).collect();
-    let mut alike: Vec<Vec<f64>> = parts.par_iter().map(alike).collect();
-    loop {
-        if let Some(value) = selected.value() {
-            return Ok(value);
+    /// Collective: how many are below a limit.
+    fn n_below(&self, limit: f64) -> Result<u64, CommError> {
+        let of_part = |values: &Vec<f64>| values.iter().filter(|value| value.abs() < limit).count() as u64;
+        Ok(self.comm.all_reduce_counts(&[self.parts.par_iter().map(of_part).sum()], Reduce::Sum)?[0])
+    }
+
+    /// Collective: the median of the `n` least.
+    fn median_of_least(&mut self, n: u64) -> Result<f64, CommError> {
+        let [low, high] = [self.at((n - 1) / 2)?, self.at(n / 2)?];
+        Ok(if low == high { low } else { 0.5 * (low + high) })
+    }
+
+    /// Collective: the one with `rank` magnitudes below it.
+    fn at(&mut self, rank: u64) -> Result<f64, CommError> {
+        let mut selected = SelectedBits::default();
+        let mut rank = take_next(&mut selected, &self.by_first_bits, rank);
+        if self.alike.0 != selected {
+            let begins = |value: &f64| selected.begins(*value);
+            let alike = |values: &Vec<f64>| values.iter().copied().filter(begins).collect();
+            self.alike = (selected, self.parts.par_iter().map(alike).collect());
         }
-        rank = take_next(&mut selected, &alike, rank, comm)?;
-        alike.par_iter_mut().for_each(|values| values.retain(|value| selected.begins(*value)));
+        loop {
+            if let Some(value) = selected.value() {
+                return Ok(value);
+            }
+            let counts = counts(&selected, &self.alike.1, self.comm)?;
+            rank = take_next(&mut selected, &counts, rank);
+        }
     }
 }
 
-/// Collective: takes the next bits of the value with `rank` values below it. Returns its rank among the
-/// values that begin alike.
-fn take_next(
-    selected: &mut SelectedBits,
-    parts: &[Vec<f64>],
-    rank: u64,
-    comm: &Comm,
-) -> Result<u64, CommError> {
-    let of = &*selected;
+/// Takes the next bits of the value with `rank` values below it. Returns its rank among the values that begin
+/// alike.
+fn take_next(selected: &mut SelectedBits, counts: &[u64], rank: u64) -> u64 {
+    selected.take(counts, rank).expect("ranks are below the number of values")
+}
+
+/// Collective: values on all ranks that begin with the selected bits, by their next bits.
+fn counts(selected: &SelectedBits, parts: &[Vec<f64>], comm: &Comm) -> Result<Vec<u64>, CommError> {
     let counted = parts.par_iter().fold(SelectedBits::no_counts, |mut counts, values| {
-        of.count(values, &mut counts);
+        selected.count(values, &mut counts);
         counts
     });
     let here = counted.reduce(SelectedBits::no_counts, |mut a, b| {
         a.iter_mut().zip(&b).for_each(|(a, b)| *a += b);
         a
     });
-    let counts = comm.all_reduce_counts(&here, Reduce::Sum)?;
-    Ok(selected.take(&counts, rank).expect("ranks are below the number of values"))
+    comm.all_reduce_counts(&here, Reduce::Sum)
 }
