@@ -100,7 +100,7 @@ module inselberg
 
   !> inselberg_set(engine, key, value, code): an option; the value is a text, a real or an integer.
   interface inselberg_set
-    module procedure set_text, set_real, set_integer
+    module procedure set_text, set_real, set_integer, set_logical
   end interface
 
   !> inselberg_values(name, array [, index] [, item_dimension]): a pointer or target that a later call reads.
@@ -463,6 +463,14 @@ contains
     character(20) :: text
     write (text, '(i0)') value
     call set_text(engine, key, text, code)
+  end subroutine
+
+  subroutine set_logical(engine, key, value, code)
+    type(inselberg_engine), intent(in) :: engine
+    character(*), intent(in) :: key
+    logical, intent(in) :: value
+    integer(c_int32_t), intent(out) :: code
+    call set_text(engine, key, merge('true ', 'false', value), code)
   end subroutine
 
   !> The box of the next cells or particles.

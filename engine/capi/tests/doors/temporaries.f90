@@ -60,10 +60,29 @@ program host
   call inselberg_phew(engine, transpose(rho*2), code, item_dimension=1, index=[1])
   call inselberg_labels(engine, inselberg_clump_labels, of_cells, code)
   call require(code == inselberg_invalid_argument, 'labels of octs have eight parts')
+  call image_of_labels()
   call inselberg_free(engine, code)
   print '(a)', 'all good'
 
 contains
+
+  !> The labels as an image, whose path is an expression with blanks at its end: numbers of four bytes, the last one least.
+  subroutine image_of_labels()
+    character(500) :: folder
+    character(2880) :: header
+    integer(c_int8_t) :: image(4, 0:7)
+    integer :: unit
+    call get_command_argument(1, folder)
+    call inselberg_set(engine, 'with_cells', .true., code)
+    call inselberg_phew(engine, rho*2, code)
+    call inselberg_labels(engine, inselberg_clump_labels, again, code)
+    call inselberg_write_labels(engine, inselberg_clump_labels, trim(folder)//'/labels.fits  ', code)
+    call require(code == inselberg_done, 'an image of labels')
+    open (newunit=unit, file=trim(folder)//'/labels.fits', access='stream', action='read', status='old')
+    read (unit) header, image
+    close (unit)
+    call require(all(image(1:3, :) == 0) .and. all(image(4, :) == again(:, 1)), 'the labels in the image')
+  end subroutine
 
   subroutine check(what, unused)
     character(*), intent(in) :: what

@@ -12,7 +12,7 @@ fn calls_read_expressions_while_they_are_there() {
         let sources = [manifest("fortran/inselberg.f90"), manifest("tests/doors/temporaries.f90")];
         let options = [&OPTIONS[..], &["-g", "-fcheck=all", optimised]].concat();
         let Some(program) = room.compile("gfortran", &options, &sources) else { return };
-        let said = run(&mut Command::new(program));
+        let said = run(Command::new(program).arg(room.path()));
         assert!(said.contains("all good"), "{said}");
     }
 }
