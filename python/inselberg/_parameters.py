@@ -42,6 +42,9 @@ class PhewOptions(TypedDict, total=False):
     #: List for which other thresholds clumps and haloes are the same.
     stability: bool
 
+    #: Search this many halves of the particles, and list how often each clump is found again.
+    subsamples: Optional[int]
+
     #: Also list every leaf cell with its clump and halo.
     with_cells: bool
 

@@ -38,6 +38,7 @@ mod significance;
 mod spanning;
 mod spheres;
 mod stability;
+mod subsamples;
 mod synth;
 mod tracks;
 mod voids;

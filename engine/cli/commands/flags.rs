@@ -67,6 +67,7 @@ impl NamesFlags for RunError {
             Self::LostMass { .. } => "--density-threshold",
             Self::RegionOutside { .. } => "--region",
             Self::UnbindingOnParticleMesh => "--potential",
+            Self::SubsamplesOfCells => "--subsamples, --mesh-from-particles",
             Self::SharedId { .. } => "--duplicate-ids allow",
             Self::UnclearGas { .. } => "--hydro-names",
             Self::NoCosmology | Self::NoMagneticField { .. } | Self::NoGas | Self::GasOnParticleMesh => {

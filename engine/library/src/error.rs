@@ -167,6 +167,11 @@ pub enum RunError {
         /// The density.
         field: String,
     },
+    /// Halves of particles for a density that is not made of them.
+    #[error(
+        "subsamples of the cells of an input; expected particles, of which a mesh or a graph is made, or no subsamples"
+    )]
+    SubsamplesOfCells,
     /// RAMSES's unbinding needs its cells and code units.
     #[error(
         "RAMSES's unbinding on a mesh that particles make; expected the cells of an output, or another potential"

@@ -125,6 +125,7 @@ pub mod field;
 pub mod fof;
 #[doc(hidden)]
 pub mod graph;
+mod hash;
 #[doc(hidden)]
 pub mod particle_mesh;
 #[doc(hidden)]

@@ -67,6 +67,7 @@ from_errors! {
         | RunError::NoGas
         | RunError::GasOnParticleMesh
         | RunError::SignificanceOfCells { .. }
+        | RunError::SubsamplesOfCells
         | RunError::UnbindingOnParticleMesh => ErrorKind::InvalidArgument,
         RunError::Memory(_) => ErrorKind::OutOfMemory,
         RunError::Mesh(error) => of_mesh(error),

@@ -70,7 +70,7 @@ pub(crate) fn find(
         ..source(&header, cells, fields.name, leaves.iter().sum(), densest)
     };
     let found = from_peaks(&mut segmented, &source, &search, (params, true), comm, executor)?;
-    let FoundClumps { catalogue, structures, ids } = found;
+    let FoundClumps { catalogue, structures, ids, .. } = found;
     tracks.clumps.keep(&params.tracks, &catalogue, comm)?;
     let _tables = Stage::within("tables", comm);
     let segmentation = segmented.into_segmentation();
@@ -139,6 +139,8 @@ fn check_needs_no_output(params: &PhewParams, has_particles: bool) -> Result<(),
         "cells in memory have neither pressure nor magnetic field, of which properties of gas are made"
     } else if params.significance.is_some() {
         "a significance, but no particles make the density of cells in memory"
+    } else if params.subsamples > 0 {
+        "subsamples, but no particles make the density of cells in memory"
     } else if (params.places_particles() || params.bound.unbind) && !has_particles {
         "cells in memory without particles"
     } else if !params.selection.is_all() {

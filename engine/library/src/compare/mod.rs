@@ -30,8 +30,10 @@ mod tables;
 
 pub use difference::{Difference, first_difference};
 pub use params::CompareParams;
+pub(crate) use partners::best;
 pub use partners::{LevelComparison, ObjectPair};
 pub use scaled::{ComparedCatalogue, LevelKind, LevelObjects};
+pub(crate) use shared::{PairCount, summed};
 pub use statistics::{CentreOffsets, Disagreement, Partition, Ratios, SizeCount};
 
 use crate::progress::Observer;

@@ -19,6 +19,14 @@ pub struct ObjectPair {
     pub score: f64,
 }
 
+impl ObjectPair {
+    /// A pair that shares members; `n` are the numbers of members of both.
+    pub(crate) fn by_members(PairCount { a, b, n: n_shared }: PairCount, n: [u64; 2]) -> Self {
+        let [of_a, of_b] = n.map(|n| n as f64);
+        Self { a, b, n_shared, score: (n_shared as f64).powi(2) / (of_a * of_b) }
+    }
+}
+
 /// Objects of one level of two catalogues.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -99,7 +107,7 @@ impl SharedMembers {
 }
 
 /// The pair with the highest score of each of `n` rows; of equal ones the first.
-fn best(pairs: &[ObjectPair], n: usize, row: impl Fn(&ObjectPair) -> u32) -> Vec<Option<u32>> {
+pub(crate) fn best(pairs: &[ObjectPair], n: usize, row: impl Fn(&ObjectPair) -> u32) -> Vec<Option<u32>> {
     let mut best: Vec<Option<u32>> = vec![None; n];
     for (pair, i) in pairs.iter().zip(0..) {
         let of = &mut best[row(pair) as usize];
@@ -143,10 +151,8 @@ impl LevelComparison {
             let (a, b) = (rows[0][pair.a as usize]?, rows[1][pair.b as usize]?);
             Some(PairCount { a, b, n: pair.n })
         };
-        let scored = |PairCount { a, b, n: n_shared }| {
-            let [of_a, of_b] = [n[0][a as usize], n[1][b as usize]].map(|n| n as f64);
-            ObjectPair { a, b, n_shared, score: (n_shared as f64).powi(2) / (of_a * of_b) }
-        };
+        let scored =
+            |pair: PairCount| ObjectPair::by_members(pair, [n[0][pair.a as usize], n[1][pair.b as usize]]);
         let pairs = summed(shared.pairs.iter().filter_map(in_rows)).into_iter().map(scored).collect();
         Self::new(kind, of, true, pairs, n, side)
     }

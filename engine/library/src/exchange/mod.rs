@@ -12,6 +12,7 @@ use bytemuck::Pod;
 use inselberg_comm::{Comm, CommError, Rank, Reduce};
 use inselberg_kernels::sum::{FixedSum, Quantum};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Collective: numbers the items of all ranks in the order of (level, Morton key). This rank has `counts[l]`
@@ -68,6 +69,26 @@ pub(crate) fn dealt<A: Sync, T: Pod + Send + Sync>(
         parts.entry(to).or_default().push(part);
     }
     parts.into_iter().map(|(to, parts)| (to, joined(parts))).collect()
+}
+
+/// Collective: the value of each key, from the rank that keeps it. Two exchanges.
+///
+/// # Errors
+/// When another rank fails.
+pub(crate) fn looked_up<T: Pod>(
+    mut keys: Vec<u64>,
+    keeper: impl Fn(u64) -> Rank,
+    value: impl Fn(u64) -> T,
+    comm: &Comm,
+) -> Result<FxHashMap<u64, T>, CommError> {
+    keys.sort_unstable_by_key(|key| (keeper(*key), *key));
+    keys.dedup();
+    let questions = grouped(&keys, |key| (keeper(*key), *key));
+    let asked = comm.exchange(questions)?.into_iter();
+    let answers = asked.map(|(from, keys)| (from, keys.into_iter().map(&value).collect())).collect();
+    // Answers come by ascending rank, as the keys are sorted.
+    let received = comm.exchange::<T>(answers)?.into_iter().flat_map(|(_, values)| values);
+    Ok(keys.into_iter().zip(received).collect())
 }
 
 /// Collective: the sum of the terms of all ranks, none of which exceeds `bound`. It does not depend on which

@@ -4,8 +4,10 @@ use super::plan::{ParticleMeshConfig, least_memory};
 use crate::bound::BoundRequest;
 use crate::error::RunError;
 use crate::particles::check::{self, FINITE, MASSES};
-use crate::particles::{BoxError, BoxPlan, RowRange, TakenSpecies, family_of};
+use crate::particles::{BoxError, BoxPlan, HalfChoice, RowRange, TakenSpecies, family_of, half_of};
+use crate::progress::Observer;
 use crate::tables::ASSUMED_UNITS;
+use inselberg_comm::Comm;
 use inselberg_io::catalogue::Attribute;
 use inselberg_io::particles::{
     BLACK_HOLE, Columns, DARK_MATTER, GAS, MassOf, N_KINDS, ParticleInput, Positions, STAR, Species,
@@ -76,6 +78,26 @@ impl ParticleSnapshot {
             Some(s) if request.unbind => Err(RunError::NoVelocities { kind: s.name.clone() }),
             _ => Ok(()),
         }
+    }
+
+    /// Collective: a half of these particles with doubled masses, in memory. `None` where it has fewer than
+    /// `least` particles.
+    ///
+    /// # Errors
+    /// When the input cannot be read, or another rank fails.
+    pub(crate) fn half(
+        &self,
+        choice: HalfChoice,
+        (least, config): (u64, &ParticleMeshConfig),
+        comm: &Comm,
+        observer: &dyn Observer,
+    ) -> Result<Option<Self>, RunError> {
+        let half = half_of(self.input(), &self.plan, choice, comm, observer)??;
+        let n = half.about().species[0].n;
+        if n < least {
+            return Ok(None);
+        }
+        Ok(Some(Self::new(Arc::new(half), config)?))
     }
 
     /// The attribute that names units which the input does not state.

@@ -12,6 +12,7 @@
 //! | `columns` | masses and identities of particles |
 //! | `in_box` | the particles in a cubic box, of which meshes and graphs are made |
 //! | `density_unit` | the unit of density thresholds |
+//! | `halves` | halves of the particles, by a hash of their identities |
 //! | `bounds` | the least box around particles |
 //! | `member_type` | types of particles and gas cells |
 //!
@@ -24,6 +25,7 @@ mod box_error;
 pub(crate) mod check;
 mod columns;
 mod density_unit;
+mod halves;
 mod in_box;
 mod member_type;
 mod rows;
@@ -34,6 +36,7 @@ pub use box_error::BoxError;
 pub use columns::{Ids, MassRange, Masses};
 pub use density_unit::DensityUnit;
 pub(crate) use density_unit::{mean_matter, threshold_unit};
+pub(crate) use halves::{HalfChoice, SEED as HALVES_SEED, half_of};
 pub(crate) use in_box::{BoxParticles, BoxPlan, FurtherColumns, no_particles};
 pub use inselberg_io::particles::Positions;
 pub use member_type::{MemberType, family_of, source_types, text_of};

@@ -15,6 +15,7 @@ use crate::executor::Executor;
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound::{self, BoundInput, TestField};
 use crate::phew::contamination;
+use crate::phew::found_again::MembersByIdentity;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::image;
 use crate::phew::member_places::MemberPlaces;
@@ -139,6 +140,8 @@ pub struct FoundClumps {
     pub structures: Structures,
     /// The clump and the halo of every patch, where something needed them.
     pub ids: PatchIds,
+    /// The particles of clumps, where they are to be found again in halves of all particles.
+    pub members: Option<MembersByIdentity>,
 }
 
 /// Collective: clumps and haloes of `of`, and their catalogue. Labels of patches are found where a table or
@@ -185,12 +188,17 @@ pub fn from_peaks(
     image::complete(attributes, &structures, sky_pixels.as_ref(), tables);
     drop(stage);
     catalogue.attributes.extend(listing_attributes(params));
+    let mut members = None;
     if let Some(snapshot) = source.snapshot {
         let (places, test_field) = (of.places(), source.test_field);
         if let Some(selected) = source.counted {
             let _particles = Stage::within("particles", comm);
             let counts = contamination::attributes(snapshot, selected, places.leaves(), &ids, comm)?;
             catalogue.attributes.extend(counts.into_iter().map(|(name, value)| (name.to_string(), value)));
+        }
+        if params.subsamples > 0 {
+            let _particles = Stage::within("particles", comm);
+            members = Some(MembersByIdentity::new(snapshot, &places, &ids, comm)?);
         }
         let input = BoundInput {
             snapshot,
@@ -203,7 +211,7 @@ pub fn from_peaks(
         };
         bound::add_to(&mut catalogue, &input, &params.bound, comm, executor)?;
     }
-    Ok(FoundClumps { catalogue, structures, ids })
+    Ok(FoundClumps { catalogue, structures, ids, members })
 }
 
 /// Collective: attributes, clumps, haloes, tree and ties. The attributes state `thresholds`, which are the

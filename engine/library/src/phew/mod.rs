@@ -43,6 +43,7 @@ pub mod defaults;
 pub mod dendrogram;
 pub mod distribution;
 pub mod forest;
+mod found_again;
 pub(crate) mod from_peaks;
 pub mod ghost_labels;
 pub mod grown_peaks;

@@ -28,6 +28,9 @@ pub(super) const CELLS: &str = "a number of cells up to 1e18";
 /// The greatest number of [`CELLS`].
 pub(super) const MOST_CELLS: u64 = 1_000_000_000_000_000_000;
 
+/// The greatest number of halves.
+const MOST_SUBSAMPLES: u64 = 1000;
+
 params! {
     /// The parameters of PHEW. Densities and masses are in the caller's units.
     ///
@@ -137,6 +140,13 @@ params! {
         /// clump, 64 per halo. Not with RAMSES's rules. The significance of particles has no ranges of the
         /// relevance threshold.
         pub stability: bool = true, "stability" = flag("true").topic(Topic::Properties);
+        /// Search this many halves of the particles, and list how often each clump is found again.
+        ///
+        /// Adds the part of the halves in which a clump is found, and the spread of its mass: a frequency, not
+        /// a probability of being real. Halves come in pairs that complement each other, drawn by a hash of
+        /// identities. Each costs a search of half the particles. Only for particles on a mesh or as a graph.
+        pub subsamples: u64 = 0, "subsamples" =
+            count("0", |n| *n <= MOST_SUBSAMPLES, "0 to 1000 halves").topic(Topic::Properties).example("16");
         /// Also list every leaf cell with its clump and halo.
         pub with_cells: bool = false, "with_cells" = flag("false").topic(Topic::Results);
         /// Also list every particle with its clump and halo.
@@ -378,7 +388,25 @@ impl PhewParams {
 
     /// Whether tables need the clump of each patch.
     pub(crate) fn needs_patch_ids(&self) -> bool {
-        self.with_cells || self.places_particles() || self.bound.needs_members()
+        self.with_cells || self.places_particles() || self.bound.needs_members() || self.subsamples > 0
+    }
+
+    /// The same search for half of the particles. Only its clumps and their members are wanted, whatever
+    /// their size.
+    pub(crate) fn of_half(self) -> Self {
+        Self {
+            mass: 0.0,
+            min_cells: 0,
+            min_particles: 0,
+            stability: false,
+            with_cells: false,
+            with_particles: false,
+            projection_level: None,
+            keep_density: false,
+            bound: BoundRequest { unbind: false, with_members: false, gas: false, ..self.bound },
+            tracks: TrackParams::default(),
+            ..self
+        }
     }
 
     /// The values that leaves of a snapshot may have.

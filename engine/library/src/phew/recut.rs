@@ -5,6 +5,7 @@ use crate::bound::CentralChoice;
 use crate::phew::Rules;
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::defaults::{NewOrigins, THRESHOLD_UNIT, mark_given};
+use crate::phew::found_again::OF_SUBSAMPLES;
 use crate::phew::from_peaks::structure_tables;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::image;
@@ -347,6 +348,7 @@ fn cut_attributes(
         let is_of_members = OF_MEMBERS.iter().any(|beginning| name.starts_with(beginning));
         !is_of_members
             && name != MIN_PARTICLES
+            && !name.starts_with(OF_SUBSAMPLES)
             && !name.starts_with(OF_HALOES)
             && !RUN_ATTRIBUTES.contains(&name)
     };

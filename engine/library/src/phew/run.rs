@@ -5,10 +5,12 @@ use crate::error::{ParticleGraphError, RunError};
 use crate::executor::Executor;
 use crate::graph::{GraphField, ParticleGraphConfig};
 use crate::particle_mesh::{MeshUse, ParticleMeshConfig, ParticleSnapshot, grow};
+use crate::particles::HalfChoice;
 use crate::partition::LocalField;
 use crate::phew::balance::Balance;
 use crate::phew::below_zero::SearchThresholds;
 use crate::phew::bound;
+use crate::phew::found_again::{FoundAgain, MembersByIdentity};
 use crate::phew::from_peaks::{FoundClumps, Source, from_peaks};
 use crate::phew::hierarchy::Structures;
 use crate::phew::image;
@@ -69,12 +71,15 @@ pub fn run(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
+    if request.params.subsamples > 0 {
+        return Err(RunError::SubsamplesOfCells);
+    }
     bound::check(snapshot, &request.params.bound)?;
     let mut input = Input::from_snapshot(snapshot, request, comm, executor)?;
     if image::is_fits(&snapshot.attributes()) {
         input.image_attributes = request.params.image.attributes();
     }
-    run_on_leaves(input, &request.params, comm, executor)
+    Ok(run_on_leaves(input, &request.params, comm, executor)?.outcome)
 }
 
 /// PHEW on the mesh that particles refine. Density and saddle threshold of `request`, and a threshold of
@@ -101,8 +106,42 @@ pub fn run_on_particles(
     }
     snapshot.check_velocities(bound)?;
     bound::check(snapshot, bound)?;
-    let input = Input::from_particles(snapshot, mesh, request, comm, executor)?;
-    run_on_leaves(input, &request.params, comm, executor)
+    let search = |snapshot: &ParticleSnapshot, request: &PhewRequest| {
+        let input = Input::from_particles(snapshot, mesh, request, comm, executor)?;
+        run_on_leaves(input, &request.params, comm, executor)
+    };
+    with_halves((snapshot, request), (1, mesh), search, comm, executor)
+}
+
+/// A search, and where they are wanted the particles of its clumps.
+struct SearchWithMembers {
+    outcome: PhewOutcome,
+    members: Option<MembersByIdentity>,
+}
+
+/// Collective: a search of all particles and, where that is wanted, of halves of them. A half with fewer than
+/// `least` particles is not searched.
+fn with_halves(
+    (snapshot, request): (&ParticleSnapshot, &PhewRequest),
+    (least, mesh): (u64, &ParticleMeshConfig),
+    search: impl Fn(&ParticleSnapshot, &PhewRequest) -> Result<SearchWithMembers, RunError>,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<PhewOutcome, RunError> {
+    let SearchWithMembers { mut outcome, members } = search(snapshot, request)?;
+    let Some(members) = members else { return Ok(outcome) };
+    let n_rounds = request.params.subsamples;
+    let of_half = request.clone().with(PhewParams::of_half);
+    let mut found_again = FoundAgain::new(members);
+    for choice in (0..n_rounds).map(HalfChoice::of_round) {
+        let half = snapshot.half(choice, (least, mesh), comm, executor.observer())?;
+        let Some(half) = half else { continue };
+        let SearchWithMembers { outcome, members } = search(&half, &of_half)?;
+        let members = members.expect("a search of a half has members");
+        found_again.count(choice, &members, &outcome.structures, comm)?;
+    }
+    found_again.add_to(&mut outcome.catalogue, n_rounds, comm)?;
+    Ok(outcome)
 }
 
 /// Collective: from a density on leaves to the catalogue.
@@ -111,7 +150,7 @@ fn run_on_leaves(
     params: &PhewParams,
     comm: &Comm,
     executor: &Executor,
-) -> Result<PhewOutcome, RunError> {
+) -> Result<SearchWithMembers, RunError> {
     let (snapshot, part, thresholds) = (input.snapshot, &input.part, input.thresholds);
     let leaves = LeafField {
         part,
@@ -144,13 +183,25 @@ fn run_on_leaves(
     }
     source.attributes.extend(of_image);
     let found = from_peaks(&mut segmented, &source, &thresholds, (params, false), comm, executor)?;
-    let FoundClumps { catalogue, structures, .. } = found;
+    let FoundClumps { catalogue, structures, members, .. } = found;
     let (peaks, balance) = segmented.into_peaks();
     let Input { mut part, field, units, leaves, densest, .. } = input;
     part.raise();
     thresholds.lower_values(&mut part.field.rho);
     let (part, densest) = (Some(part), thresholds.lowered(densest));
-    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })
+    let outcome = PhewOutcome {
+        catalogue,
+        part,
+        balance,
+        densest,
+        field,
+        structures,
+        peaks,
+        thresholds,
+        units,
+        leaves,
+    };
+    Ok(SearchWithMembers { outcome, members })
 }
 
 /// PHEW on the graph of particles and their neighbours. Density and saddle threshold of `request`, and a
@@ -168,8 +219,23 @@ pub fn run_on_graph(
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
+    check_graph(snapshot, &request.params)?;
+    let search = |snapshot: &ParticleSnapshot, request: &PhewRequest| {
+        search_graph(snapshot, graph, request, comm, executor)
+    };
+    let least = graph.neighbours as u64 + 1;
+    with_halves((snapshot, request), (least, &graph.mesh), search, comm, executor)
+}
+
+/// Collective: from the graph to the catalogue.
+fn search_graph(
+    snapshot: &ParticleSnapshot,
+    graph: &ParticleGraphConfig,
+    request: &PhewRequest,
+    comm: &Comm,
+    executor: &Executor,
+) -> Result<SearchWithMembers, RunError> {
     let params = &request.params;
-    check_graph(snapshot, params)?;
     let threshold = params.thresholds().density;
     let mut segmented =
         SegmentedGraph::new(snapshot, graph, GraphField::Density { threshold }, comm, executor)?;
@@ -180,13 +246,25 @@ pub fn run_on_graph(
     let (made, densest) = (graph_attributes(snapshot, graph, units.density), segmented.greatest);
     let source = Source::of_snapshot(snapshot, made, &field.field.name, units.mass, (segmented.n, densest));
     let found = from_peaks(&mut segmented, &source, &thresholds, (params, false), comm, executor)?;
-    let FoundClumps { catalogue, structures, .. } = found;
+    let FoundClumps { catalogue, structures, members, .. } = found;
     let (peaks, balance) = segmented.into_peaks();
     let purpose = MeshUse { keep_leaves: true, threshold, ..MeshUse::default() };
     let mesh = params.keep_density.then(|| grow(snapshot.input(), &graph.mesh, purpose, comm, executor));
     let (part, leaves) = mesh.transpose()?.map(|mesh| (mesh.part, mesh.leaves)).unzip();
     let leaves = leaves.flatten();
-    Ok(PhewOutcome { catalogue, part, balance, densest, field, structures, peaks, thresholds, units, leaves })
+    let outcome = PhewOutcome {
+        catalogue,
+        part,
+        balance,
+        densest,
+        field,
+        structures,
+        peaks,
+        thresholds,
+        units,
+        leaves,
+    };
+    Ok(SearchWithMembers { outcome, members })
 }
 
 /// Local: checks what a graph cannot do, before anything is read.

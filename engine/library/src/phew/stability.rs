@@ -23,7 +23,7 @@
 //! tree, so they are the same on any number of ranks and threads, and for a new cut of a stored tree.
 
 use crate::bound::CentralChoice;
-use crate::exchange::grouped;
+use crate::exchange::{grouped, looked_up};
 use crate::phew::Rules;
 use crate::phew::hierarchy::{Structures, structures};
 use crate::phew::params::Thresholds;
@@ -320,23 +320,6 @@ fn masses(
         masses.extend(found.into_iter().map(|(place, mass)| ((place, kind), mass)));
     }
     Ok(masses)
-}
-
-/// Collective: the value of each key, from the rank that keeps it. Two exchanges.
-fn looked_up<T: Pod>(
-    mut keys: Vec<u64>,
-    keeper: impl Fn(u64) -> Rank,
-    value: impl Fn(u64) -> T,
-    comm: &Comm,
-) -> Result<FxHashMap<u64, T>, CommError> {
-    keys.sort_unstable_by_key(|key| (keeper(*key), *key));
-    keys.dedup();
-    let questions = grouped(&keys, |key| (keeper(*key), *key));
-    let asked = comm.exchange(questions)?.into_iter();
-    let answers = asked.map(|(from, keys)| (from, keys.into_iter().map(&value).collect())).collect();
-    // Answers come by ascending rank, as the keys are sorted.
-    let received = comm.exchange::<T>(answers)?.into_iter().flat_map(|(_, values)| values);
-    Ok(keys.into_iter().zip(received).collect())
 }
 
 impl Stabilities {

@@ -1,5 +1,6 @@
 //! What an output leaves to the next one.
 
+use crate::hash::mixed;
 use inselberg_comm::{Comm, CommError, Reduce};
 use inselberg_kernels::tracks::Track;
 use inselberg_kernels::trees::join::MemberEntry;
@@ -50,13 +51,6 @@ impl TrackState {
         let begin = (halves[0] << 32).wrapping_add(halves[1]) ^ self.step;
         Ok(words.iter().fold(mixed(begin), |digest, word| mixed(digest ^ word).wrapping_add(*word)))
     }
-}
-
-/// The finaliser of splitmix64.
-fn mixed(word: u64) -> u64 {
-    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
 }
 
 /// The state that a search goes on from. Parameters carry it, so it is compared by identity and shown in few
