@@ -4,11 +4,13 @@
 use super::particle_graph::{distinct, graph_config, snapshot};
 use super::particle_mesh::{Given, clumped, config as mesh_config};
 use crate::common::compare::assert_same;
+use crate::common::{open, output};
 use crate::verify::random::Random;
 use inselberg::executor::Executor;
 use inselberg::graph::ParticleGraphConfig;
 use inselberg::phew::params::{FieldChoice, Persistence};
-use inselberg::phew::run::{run_on_graph, run_on_particles};
+use inselberg::phew::recut::{NewThresholds, recut};
+use inselberg::phew::run::{run, run_on_graph, run_on_particles};
 use inselberg::phew::{PhewParams, PhewRequest};
 use inselberg::{Cells, Engine, Geometry};
 use inselberg_comm::{Comm, run_ranks};
@@ -207,4 +209,21 @@ fn cells_are_refused() {
     let cells = Cells::from_leaves(Geometry::cube(1.0), &[3_u8; 2], &[[0_u32; 3], [1, 0, 0]]).expect("cells");
     let said = engine.phew(&cells, &[1.0, 2.0], &PhewParams::new(0.5).subsamples(2)).expect_err("refused");
     assert!(said.to_string().starts_with("subsamples, but no particles make the density"), "{said}");
+    let output = open(&output("dm_1rank"));
+    let request = PhewRequest { field: FieldChoice::Auto, params: params().subsamples(2) };
+    let said = run(output.as_ref(), &request, &Comm::solo(), &Executor::default()).expect_err("refused");
+    assert!(
+        said.to_string().starts_with("subsamples of the cells of an input; expected particles"),
+        "{said}"
+    );
+}
+
+/// A new cut has other clumps, of which no half has been searched.
+#[test]
+fn a_new_cut_has_no_frequencies() {
+    let found = search(&particles(1000, 3), On::Mesh, &params().subsamples(2), 1);
+    let cut = recut(&found, &NewThresholds::default()).expect("a cut");
+    assert!(found.attribute("subsample_seed").is_some());
+    assert!(cut.attributes.iter().all(|(name, _)| !name.starts_with("subsample")));
+    assert!(table(&cut, "clumps").column("subsample_frequency").is_none());
 }
