@@ -146,7 +146,7 @@ params! {
         /// a probability of being real. Halves come in pairs that complement each other, drawn by a hash of
         /// identities. Each costs a search of half the particles. Only for particles on a mesh or as a graph.
         pub subsamples: u64 = 0, "subsamples" =
-            count("0", |n| *n <= MOST_SUBSAMPLES, "0 to 1000 halves").topic(Topic::Properties).example("16");
+            count("0", |n| *n <= MOST_SUBSAMPLES, "0 to 1000 halves").topic(Topic::Properties);
         /// Also list every leaf cell with its clump and halo.
         pub with_cells: bool = false, "with_cells" = flag("false").topic(Topic::Results);
         /// Also list every particle with its clump and halo.
