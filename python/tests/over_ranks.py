@@ -151,7 +151,9 @@ def outputs():
     particles = ib.open_particles(output, comm=COMM)
     assert same_tables(ib.fof(particles, comm=COMM).allgather(), ib.fof(ib.open_particles(output)))
     mesh = particles.mesh(m_refine=4, level_min=3, level_max=12)
-    assert same_tables(ib.phew(mesh, comm=COMM, **options).allgather(), ib.phew(mesh, **options))
+    alone = ib.phew(mesh, subsamples=4, **options)
+    assert same_tables(ib.phew(mesh, comm=COMM, subsamples=4, **options).allgather(), alone)
+    assert 0 < alone.clumps["subsample_frequency"].max() <= 1
     assert "no_such" in refused(ib.ReadError, lambda: ib.open("no_such_output_00001", comm=COMM))
 
 
