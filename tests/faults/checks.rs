@@ -85,6 +85,13 @@ impl Ended {
         self.stderr.contains("error while loading shared libraries")
     }
 
+    /// The system ends a program whose file does not fit into the limit, before the first instruction of it.
+    fn has_no_room_to_load(&self) -> bool {
+        let smallest = self.fault.command(env!("CARGO_BIN_EXE_inselberg"), &["--version".into()]).output();
+        let ended = smallest.expect("sh starts").status.signal();
+        matches!(self.fault, Fault::Memory(_)) && ended == Some(Signal::SEGV.as_raw())
+    }
+
     fn check_code(&self) -> Result<(), String> {
         let sent = match self.fault {
             Fault::Signal(signal) => Some(signal.as_raw()),
@@ -95,6 +102,7 @@ impl Ended {
             (Some(0..=2), _) => Ok(()),
             // The limits are such that the system could not even load it.
             (Some(127), _) if self.was_not_loaded() => Ok(()),
+            (_, Some(signal)) if signal == Signal::SEGV.as_raw() && self.has_no_room_to_load() => Ok(()),
             // A launcher passes on the exit codes of its ranks in its own way.
             (Some(1..), _) if self.mode == Mode::Mpi => Ok(()),
             (_, Some(signal)) if Some(signal) == sent => Ok(()),
