@@ -111,7 +111,7 @@ impl CompareSummary<'_> {
         let how = if level.by_members { "by members in common" } else { "by place and mass" };
         let n_mutual = level.mutual(params).count();
         let mut text = format!("\n{}, matched {how}: {} pairs\n", level.title(), grouped(n_mutual as u64));
-        text += &size_table(&level.purity(params), &level.completeness(params));
+        text += &size_table(level.size_word(), &level.purity(params), &level.completeness(params));
         text += "\n";
         text += &ratio_table(level, self.compared);
         for (what, list, word) in [
@@ -153,14 +153,14 @@ fn part_of(n_found: u64, n: u64) -> String {
 }
 
 /// Completeness and purity by size.
-fn size_table(of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
+fn size_table(size_word: &str, of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
     let has_satellites = |counts: &[SizeCount]| counts.iter().any(|count| count.n_satellites.is_some());
     let satellites = |count: &SizeCount| match (count.n_satellites_found, count.n_satellites) {
         (Some(found), Some(n)) => part_of(found, n),
         _ => "-".into(),
     };
     let (in_a, in_b) = (has_satellites(of_a), has_satellites(of_b));
-    let mut head = vec!["particles".to_string(), "second found".into()];
+    let mut head = vec![size_word.to_string(), "second found".into()];
     head.extend(in_b.then(|| "its satellites".to_string()));
     head.push("first found".into());
     head.extend(in_a.then(|| "its satellites".to_string()));
@@ -177,7 +177,7 @@ fn size_table(of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
 
 /// Ratios and offsets of pairs.
 fn ratio_table(level: &LevelComparison, compared: &CatalogueComparison) -> String {
-    let head = ["first / second", "particles", "pairs", "p5", "p50", "p95", "min", "max", "off by 10%"];
+    let head = ["first / second", level.size_word(), "pairs", "p5", "p50", "p95", "min", "max", "off by 10%"];
     let mut lines = vec![head.map(String::from).to_vec()];
     for of in level.ratios(&compared.params) {
         let mut line = vec![of.quantity.to_string(), format!("{}+", of.from), of.n.to_string()];
@@ -188,7 +188,8 @@ fn ratio_table(level: &LevelComparison, compared: &CatalogueComparison) -> Strin
     let mut text = aligned(&lines);
     let offsets = level.offsets(&compared.params);
     if let Some(first) = offsets.first() {
-        let head = [&format!("offset / {}", first.radius), "particles", "pairs", "p50", "p95", "beyond 0.05"];
+        let head =
+            [&format!("offset / {}", first.radius), level.size_word(), "pairs", "p50", "p95", "beyond 0.05"];
         let mut lines = vec![head.map(String::from).to_vec()];
         for of in &offsets {
             let mut line = vec![String::new(), format!("{}+", of.from), of.n.to_string()];

@@ -59,7 +59,12 @@ fn level_section(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>)
     text += &format!("<p>{n_mutual} pairs of best partners, matched {how}.</p>\n<div class=\"maps\">\n");
     let (of_a, of_b) = (level.purity(params), level.completeness(params));
     let caption = "Found objects by size: of the second catalogue (completeness), of the first one (purity)";
-    text += &figure(&format!("completeness-{i}"), "masses", &completeness_svg(&of_a, &of_b)?, caption);
+    text += &figure(
+        &format!("completeness-{i}"),
+        "masses",
+        &completeness_svg(level.size_word(), &of_a, &of_b)?,
+        caption,
+    );
     let masses = level.mutual(params).map(|of| [level.a.mass[of.a as usize], level.b.mass[of.b as usize]]);
     let has_logarithms = |pair: &[f64; 2]| pair.iter().all(|mass| *mass > 0.0 && mass.is_finite());
     let masses: Vec<[f64; 2]> = masses.filter(has_logarithms).collect();
@@ -68,7 +73,7 @@ fn level_section(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>)
         text += &figure(&format!("ratios-{i}"), "masses", &ratios_svg(&masses)?, caption);
     }
     text += "</div>\n";
-    text += &sizes(i, &of_a, &of_b);
+    text += &sizes(i, level.size_word(), &of_a, &of_b);
     text += &ratios(i, level, data);
     if level.by_members {
         let lists = [("splits", level.splits(params), "second"), ("mergers", level.mergers(params), "first")];
@@ -91,9 +96,9 @@ fn real(x: f64) -> HtmlCell {
     HtmlCell::number(x, four_digits(x))
 }
 
-fn sizes(i: usize, of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
+fn sizes(i: usize, size_word: &str, of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
     let names =
-        ["particles", "second", "found", "satellites", "found", "first", "found", "satellites", "found"];
+        [size_word, "second", "found", "satellites", "found", "first", "found", "satellites", "found"];
     let optional = |n: Option<u64>| n.map_or(HtmlCell::text("-"), count);
     let of = |of: &SizeCount| {
         [count(of.n), count(of.n_found), optional(of.n_satellites), optional(of.n_satellites_found)]
@@ -109,7 +114,8 @@ fn sizes(i: usize, of_a: &[SizeCount], of_b: &[SizeCount]) -> String {
 }
 
 fn ratios(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>) -> String {
-    let names = ["first / second", "particles", "pairs", "p5", "p50", "p95", "min", "max", "off by 10 %"];
+    let names =
+        ["first / second", level.size_word(), "pairs", "p5", "p50", "p95", "min", "max", "off by 10 %"];
     let params = &data.compared.params;
     let ratio = |of: &Ratios| {
         let mut row = vec![HtmlCell::text(of.quantity), HtmlCell::text(format!("{}+", of.from)), count(of.n)];
@@ -127,7 +133,7 @@ fn ratios(i: usize, level: &LevelComparison, data: &ComparisonReport<'_>) -> Str
     };
     let rows: Vec<_> = level.offsets(params).iter().map(offset).collect();
     if !rows.is_empty() {
-        let names = ["over", "particles", "pairs", "p50", "p95", "beyond 0.05"].map(String::from);
+        let names = ["over", level.size_word(), "pairs", "p50", "p95", "beyond 0.05"].map(String::from);
         text += &table(&format!("offsets-{i}"), "Distances of centres", &names, &rows, false);
     }
     text
@@ -155,7 +161,7 @@ fn partitions(
         ]
     };
     let rows: Vec<_> = list.iter().take(n_listed).map(row).collect();
-    let names = ["object", "particles", "pieces in the other catalogue"].map(String::from);
+    let names = ["object", wholes.size_word, "pieces in the other catalogue"].map(String::from);
     table(id, caption, &names, &rows, true)
 }
 

@@ -18,8 +18,12 @@ const MOST: f64 = 4.0;
 ///
 /// # Errors
 /// When it cannot be drawn.
-pub fn completeness_svg(of_a: &[SizeCount], of_b: &[SizeCount]) -> Result<String, String> {
-    super::draw_svg(&CompletenessPlot { lists: [of_b, of_a] })
+pub fn completeness_svg(
+    size_word: &'static str,
+    of_a: &[SizeCount],
+    of_b: &[SizeCount],
+) -> Result<String, String> {
+    super::draw_svg(&CompletenessPlot { size_word, lists: [of_b, of_a] })
 }
 
 /// Ratios of masses of pairs, as SVG. All masses are finite and above 0, and there are some.
@@ -37,6 +41,7 @@ fn place(x: PlotAxis, y: PlotAxis, at: [f64; 2]) -> (f64, f64) {
 }
 
 struct CompletenessPlot<'a> {
+    size_word: &'static str,
     lists: [&'a [SizeCount]; 2],
 }
 
@@ -66,7 +71,7 @@ impl Drawing for CompletenessPlot<'_> {
             canvas.text(name, (at.0 + 32.0, at.1), LABEL, Anchor::Left)?;
         }
         draw_axes(canvas, FRAME, x, y)?;
-        draw_names(canvas, FRAME, "particles", "part that is found", 76.0)
+        draw_names(canvas, FRAME, self.size_word, "part that is found", 76.0)
     }
 }
 

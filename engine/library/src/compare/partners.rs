@@ -119,6 +119,11 @@ pub(crate) fn best(pairs: &[ObjectPair], n: usize, row: impl Fn(&ObjectPair) -> 
 }
 
 impl LevelComparison {
+    /// What sizes count: `particles`, `cells`, or `members` if the two catalogues count different things.
+    pub fn size_word(&self) -> &'static str {
+        if self.a.size_word == self.b.size_word { self.a.size_word } else { "members" }
+    }
+
     fn new(
         kind: LevelKind,
         [a, b]: [&LevelObjects; 2],

@@ -35,8 +35,10 @@ pub struct LevelObjects {
     pub word: &'static str,
     /// Identifiers in the catalogue.
     pub id: Vec<u64>,
-    /// Numbers of particles by which sizes are sorted: of a group, all friends.
+    /// Numbers of particles or cells by which sizes are sorted: of a group, all friends.
     pub size: Vec<u64>,
+    /// What sizes count: `particles` or `cells`.
+    pub size_word: &'static str,
     /// Numbers of bound members.
     pub n_members: Vec<u64>,
     /// Masses.
@@ -353,6 +355,7 @@ fn read_level(
         word: names.word,
         id: whole(names.id)?,
         size: whole(size)?,
+        size_word: if size == "n_cells" { "cells" } else { "particles" },
         n_members: whole(n_members)?,
         mass: rows.reals(of_mass, mass).ok_or_else(|| bad(of_mass))?,
         position: rows.positions(position, length).ok_or_else(|| bad(position))?,

@@ -62,7 +62,7 @@ fn columns_of(
     let position = rows.clone().map(|row| row.map_or([f64::NAN; 3], |row| level.position[row])).collect();
     let mut columns = vec![
         shown("id", "identifier; -1 if there is none", whole(&level.id, -1)),
-        shown("size", "particles", whole(&level.size, 0)),
+        shown("size", level.size_word, whole(&level.size, 0)),
         shown("members", "bound members", whole(&level.n_members, 0)),
         shown("mass", "mass", reals(&level.mass)),
         shown("position", "comoving centre", Values::F64x3(position)),
