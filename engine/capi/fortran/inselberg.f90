@@ -98,7 +98,7 @@ module inselberg
   public :: inselberg_tree_begin, inselberg_tree_add, inselberg_tree_outputs, inselberg_tree_write, inselberg_tree_free
   public :: inselberg_progress, inselberg_warning, inselberg_on_progress, inselberg_on_warning, inselberg_text
 
-  !> inselberg_set(engine, key, value, code): an option; the value is a text, a real or an integer.
+  !> inselberg_set(engine, key, value, code): an option; the value is a text, a real, an integer or a logical.
   interface inselberg_set
     module procedure set_text, set_real, set_integer, set_logical
   end interface

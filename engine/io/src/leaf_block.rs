@@ -67,8 +67,8 @@ impl LeafBlock {
         }
     }
 
-    /// The places of the values of an oct of which no cell is absent. Nearly all octs are such: this way they
-    /// cost a third. `None` of octs at odd ends, and where cells are covered.
+    /// The places of the values of an oct of which no cell is absent. Nearly all octs are
+    /// such, and need no check per cell. `None` of octs at odd ends, and where cells are covered.
     #[inline]
     fn whole_oct(&self, position: [u32; 3]) -> Option<[usize; 8]> {
         let low: [u32; 3] = std::array::from_fn(|a| (2 * position[a]).wrapping_sub(self.corner[a]));

@@ -42,7 +42,7 @@ pub const STAGES: [(&str, &str); 42] = [
     ("unbinding", "which members gravity holds"),
     ("spheres", "spheres of given mean density"),
     ("gas clumps", "the gas of clumps"),
-    ("matching", "objects of one output in the next one"),
+    ("matching", "objects of one output in the next one, or of one search in another"),
     ("tables", "tables of the catalogue"),
     ("lists", "tables on rank 0, for other formats"),
     ("write", "files are written"),

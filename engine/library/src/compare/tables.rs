@@ -63,7 +63,7 @@ fn columns_of(
     let mut columns = vec![
         shown("id", "identifier; -1 if there is none", whole(&level.id, -1)),
         shown("size", level.size_word, whole(&level.size, 0)),
-        shown("members", "bound members", whole(&level.n_members, 0)),
+        shown("members", "bound members, or all where binding is not known", whole(&level.n_members, 0)),
         shown("mass", "mass", reals(&level.mass)),
         shown("position", "comoving centre", Values::F64x3(position)),
     ];

@@ -88,7 +88,10 @@ impl OwnParticles {
     /// does not have it.
     pub fn find(&self, position: [f64; 3], id: u64) -> Option<usize> {
         let wanted = GraphParticle { position, mass: 0.0, id, given_density: 0.0 };
-        self.particles.binary_search_by(|particle| particle.order(&wanted)).ok()
+        let key = key_of(position);
+        let order =
+            |other: &GraphParticle| key_of(other.position).cmp(&key).then_with(|| other.order(&wanted));
+        self.particles.binary_search_by(order).ok()
     }
 
     /// The volume of a particle with this mass and density, in units of the box.

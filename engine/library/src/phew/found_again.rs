@@ -17,14 +17,13 @@ use crate::error::RunError;
 use crate::exchange::{dealt, looked_up, rank_of_identity};
 use crate::particles::{HALVES_SEED, HalfChoice};
 use crate::phew::hierarchy::Structures;
-use crate::phew::member_places::{MemberPlaces, PlacedParticle};
+use crate::phew::member_places::{MemberPlaces, PatchMember};
 use crate::phew::tables::PatchIds;
 use crate::tables::column;
 use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError, Rank};
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::{Attribute, CataloguePart, Dimension, TableColumn, Values};
-use inselberg_kernels::ids::PeakSlot;
 use inselberg_kernels::props::Structure;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -45,7 +44,7 @@ struct IdentityInClump {
 pub struct MembersByIdentity(Vec<IdentityInClump>);
 
 impl MembersByIdentity {
-    /// Collective: the particles of the snapshot that are in clumps. Reads all particles once; two exchanges.
+    /// Collective: the particles of the snapshot that are in clumps. As [`MemberPlaces::members`], and one more exchange.
     /// Costs 16 bytes per particle in a clump.
     ///
     /// # Errors
@@ -56,10 +55,12 @@ impl MembersByIdentity {
         ids: &PatchIds,
         comm: &Comm,
     ) -> Result<Self, RunError> {
-        let placed = places.of_all(snapshot, comm)?;
-        let clump = |patch: PeakSlot| Some(ids.clump[patch.at()]).filter(|clump| *clump > 0);
-        let member = |of: &PlacedParticle| Some(IdentityInClump { id: of.id, clump: clump(of.patch?)? });
-        let members: Vec<IdentityInClump> = placed.par_iter().filter_map(member).collect();
+        let member = |of: &PatchMember| match ids.clump[of.patch.at()] {
+            0 => None,
+            clump => Some(IdentityInClump { id: of.id, clump }),
+        };
+        let members = places.members(snapshot, comm)?;
+        let members: Vec<IdentityInClump> = members.par_iter().filter_map(member).collect();
         let sent = dealt(&members, |of| (rank_of_identity(of.id, comm.n_ranks()), *of));
         let mut all: Vec<IdentityInClump> = comm.exchange(sent)?.into_iter().flat_map(|(_, of)| of).collect();
         all.par_sort_unstable();
@@ -92,7 +93,7 @@ const MATCHES: Rank = Rank(0);
 /// A clump of a round and its mass.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-struct MassOfClump {
+struct MassInRound {
     clump: u64,
     mass: f64,
 }
@@ -150,8 +151,8 @@ impl FoundAgain {
         comm: &Comm,
     ) -> Result<(), CommError> {
         let counts = comm.exchange(vec![(MATCHES, self.members.counts(half, choice))])?;
-        let mass = |row: &Structure| MassOfClump { clump: row.id, mass: row.mass };
-        let masses: Vec<MassOfClump> = found.clumps.iter().map(mass).collect();
+        let mass = |row: &Structure| MassInRound { clump: row.id, mass: row.mass };
+        let masses: Vec<MassInRound> = found.clumps.iter().map(mass).collect();
         let masses = comm.exchange(vec![(MATCHES, masses)])?;
         let masses: FxHashMap<u64, f64> =
             masses.into_iter().flat_map(|(_, of)| of).map(|of| (of.clump, of.mass)).collect();

@@ -197,7 +197,7 @@ pub fn from_peaks(
             catalogue.attributes.extend(counts.into_iter().map(|(name, value)| (name.to_string(), value)));
         }
         if params.subsamples > 0 {
-            let _particles = Stage::within("particles", comm);
+            let _members = Stage::begin("members", 0, comm, observer);
             members = Some(MembersByIdentity::new(snapshot, &places, &ids, comm)?);
         }
         let input = BoundInput {

@@ -3,7 +3,7 @@
 //! With cells, a particle belongs to the patch of its leaf. In a graph, each particle is in a patch itself.
 
 use crate::error::RunError;
-use crate::graph::{LinkGraph, OwnParticles, below_one};
+use crate::graph::{GraphParticle, LinkGraph, OwnParticles, below_one};
 use crate::partition::{LocalField, deliver, to_leaf_owners};
 use crate::phew::leaf_patch::leaf_patch;
 use crate::phew::segment::Segmentation;
@@ -12,7 +12,7 @@ use bytemuck::{Pod, Zeroable};
 use inselberg_comm::{Comm, CommError};
 use inselberg_io::Snapshot;
 use inselberg_kernels::geom::{Domain, cell_side};
-use inselberg_kernels::ids::PeakSlot;
+use inselberg_kernels::ids::{PeakSlot, TestIdx};
 use rayon::prelude::*;
 
 /// The kind of members of patches.
@@ -62,6 +62,15 @@ struct SentParticle {
     position: [f64; 3],
 }
 
+/// A particle in a patch, on the rank that owns its place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PatchMember {
+    /// Its identity.
+    pub id: u64,
+    /// The slot of the peak of its patch.
+    pub patch: PeakSlot,
+}
+
 /// A particle of the snapshot, on the rank that owns its place.
 #[derive(Debug, Clone, Copy)]
 pub struct PlacedParticle {
@@ -92,6 +101,19 @@ impl MemberPlaces<'_> {
             patch: self.of(particle.position, particle.id).map(|place| place.patch),
         };
         Ok(sent.par_iter().map(placed).collect())
+    }
+
+    /// Collective: the particles that are in patches. A graph has them at hand. With cells, all particles are
+    /// read once more, and there is one exchange.
+    ///
+    /// # Errors
+    /// As [`MemberPlaces::of_all`].
+    pub fn members(&self, snapshot: &dyn Snapshot, comm: &Comm) -> Result<Vec<PatchMember>, RunError> {
+        if let Self::Graph(graph) = self {
+            return Ok(graph.members());
+        }
+        let member = |of: &PlacedParticle| Some(PatchMember { id: of.id, patch: of.patch? });
+        Ok(self.of_all(snapshot, comm)?.par_iter().filter_map(member).collect())
     }
 
     /// The leaves.
@@ -157,5 +179,17 @@ impl MemberPlaces<'_> {
                 Some(PatchPlace { patch: *label, size: volume.cbrt() })
             }
         }
+    }
+}
+
+impl GraphPlaces<'_> {
+    /// Local: the own particles that are in patches.
+    fn members(&self) -> Vec<PatchMember> {
+        let own = self.own.particles.par_iter().zip(&self.tests.of_own);
+        let member = |(particle, test): (&GraphParticle, &TestIdx)| {
+            let patch = *self.labels.get(test.at())?;
+            Some(PatchMember { id: particle.id, patch })
+        };
+        own.filter_map(member).collect()
     }
 }

@@ -63,8 +63,8 @@ fn own_counts(
     comm: &Comm,
 ) -> Result<Vec<HaloCount>, RunError> {
     let halo = |patch: PeakSlot| Some(ids.halo[patch.at()]).filter(|halo| *halo > 0);
-    let placed = places.of_all(snapshot, comm)?;
-    let mut haloes: Vec<u64> = placed.par_iter().filter_map(|particle| halo(particle.patch?)).collect();
+    let members = places.members(snapshot, comm)?;
+    let mut haloes: Vec<u64> = members.par_iter().filter_map(|member| halo(member.patch)).collect();
     haloes.par_sort_unstable();
     let runs = haloes.chunk_by(|a, b| a == b);
     let mut counts: Vec<HaloCount> =

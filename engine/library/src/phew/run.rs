@@ -24,6 +24,7 @@ use crate::phew::phew_params::{PhewParams, PhewRequest};
 use crate::phew::segmented_leaves::LeafField;
 use crate::phew::test_fields::TestFields;
 use crate::projection::RootLeaves;
+use crate::stage::Stage;
 use inselberg_comm::Comm;
 use inselberg_io::Snapshot;
 use inselberg_io::catalogue::CataloguePart;
@@ -54,6 +55,8 @@ pub struct PhewOutcome {
     pub units: ThresholdUnits,
     /// All leaves of a mesh from particles, where they are kept.
     pub leaves: Option<RootLeaves>,
+    /// The particles of clumps, until halves of all particles have been searched for them.
+    members: Option<MembersByIdentity>,
 }
 
 /// PHEW on a snapshot.
@@ -79,7 +82,7 @@ pub fn run(
     if image::is_fits(&snapshot.attributes()) {
         input.image_attributes = request.params.image.attributes();
     }
-    Ok(run_on_leaves(input, &request.params, comm, executor)?.outcome)
+    run_on_leaves(input, &request.params, comm, executor)
 }
 
 /// PHEW on the mesh that particles refine. Density and saddle threshold of `request`, and a threshold of
@@ -113,32 +116,27 @@ pub fn run_on_particles(
     with_halves((snapshot, request), (1, mesh), search, comm, executor)
 }
 
-/// A search, and where they are wanted the particles of its clumps.
-struct SearchWithMembers {
-    outcome: PhewOutcome,
-    members: Option<MembersByIdentity>,
-}
-
 /// Collective: a search of all particles and, where that is wanted, of halves of them. A half with fewer than
 /// `least` particles is not searched.
 fn with_halves(
     (snapshot, request): (&ParticleSnapshot, &PhewRequest),
     (least, mesh): (u64, &ParticleMeshConfig),
-    search: impl Fn(&ParticleSnapshot, &PhewRequest) -> Result<SearchWithMembers, RunError>,
+    search: impl Fn(&ParticleSnapshot, &PhewRequest) -> Result<PhewOutcome, RunError>,
     comm: &Comm,
     executor: &Executor,
 ) -> Result<PhewOutcome, RunError> {
-    let SearchWithMembers { mut outcome, members } = search(snapshot, request)?;
-    let Some(members) = members else { return Ok(outcome) };
+    let mut outcome = search(snapshot, request)?;
+    let Some(members) = outcome.members.take() else { return Ok(outcome) };
     let n_rounds = request.params.subsamples;
     let of_half = request.clone().with(PhewParams::of_half);
     let mut found_again = FoundAgain::new(members);
     for choice in (0..n_rounds).map(HalfChoice::of_round) {
         let half = snapshot.half(choice, (least, mesh), comm, executor.observer())?;
         let Some(half) = half else { continue };
-        let SearchWithMembers { outcome, members } = search(&half, &of_half)?;
-        let members = members.expect("a search of a half has members");
-        found_again.count(choice, &members, &outcome.structures, comm)?;
+        let found = search(&half, &of_half)?;
+        let _matching = Stage::begin("matching", 0, comm, executor.observer());
+        let members = found.members.expect("a search of a half has members");
+        found_again.count(choice, &members, &found.structures, comm)?;
     }
     found_again.add_to(&mut outcome.catalogue, n_rounds, comm)?;
     Ok(outcome)
@@ -150,7 +148,7 @@ fn run_on_leaves(
     params: &PhewParams,
     comm: &Comm,
     executor: &Executor,
-) -> Result<SearchWithMembers, RunError> {
+) -> Result<PhewOutcome, RunError> {
     let (snapshot, part, thresholds) = (input.snapshot, &input.part, input.thresholds);
     let leaves = LeafField {
         part,
@@ -189,7 +187,7 @@ fn run_on_leaves(
     part.raise();
     thresholds.lower_values(&mut part.field.rho);
     let (part, densest) = (Some(part), thresholds.lowered(densest));
-    let outcome = PhewOutcome {
+    Ok(PhewOutcome {
         catalogue,
         part,
         balance,
@@ -200,8 +198,8 @@ fn run_on_leaves(
         thresholds,
         units,
         leaves,
-    };
-    Ok(SearchWithMembers { outcome, members })
+        members,
+    })
 }
 
 /// PHEW on the graph of particles and their neighbours. Density and saddle threshold of `request`, and a
@@ -234,7 +232,7 @@ fn search_graph(
     request: &PhewRequest,
     comm: &Comm,
     executor: &Executor,
-) -> Result<SearchWithMembers, RunError> {
+) -> Result<PhewOutcome, RunError> {
     let params = &request.params;
     let threshold = params.thresholds().density;
     let mut segmented =
@@ -252,7 +250,7 @@ fn search_graph(
     let mesh = params.keep_density.then(|| grow(snapshot.input(), &graph.mesh, purpose, comm, executor));
     let (part, leaves) = mesh.transpose()?.map(|mesh| (mesh.part, mesh.leaves)).unzip();
     let leaves = leaves.flatten();
-    let outcome = PhewOutcome {
+    Ok(PhewOutcome {
         catalogue,
         part,
         balance,
@@ -263,8 +261,8 @@ fn search_graph(
         thresholds,
         units,
         leaves,
-    };
-    Ok(SearchWithMembers { outcome, members })
+        members,
+    })
 }
 
 /// Local: checks what a graph cannot do, before anything is read.
