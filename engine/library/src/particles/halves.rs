@@ -34,8 +34,8 @@ impl HalfChoice {
 }
 
 /// Collective: a half of the particles of an input, in memory. Masses are twice those of the input, so that
-/// the half has about the same densities. Reads the input once, and keeps up to 45 bytes per particle of the
-/// half.
+/// the half has about the same densities. Reads the input once, into up to 45 bytes per particle of this rank;
+/// those of the half are kept.
 ///
 /// # Errors
 /// When the input cannot be read, or another rank fails.
