@@ -153,8 +153,10 @@ int main(int argc, char **argv) {
   DONE(inselberg_set(engine, "phew.density_threshold", "4"));
   DONE(inselberg_set(engine, "phew.relevance_threshold", "1.5"));
   DONE(inselberg_set(engine, "unbind", "true"));
+  DONE(inselberg_set(engine, "subsamples", "2"));
   DONE(inselberg_find(engine, "graph"));
   write_result(engine, argv[2], "graph", argv[3]);
+  DONE(inselberg_set(engine, "subsamples", "0"));
 
   inselberg_column where[] = {
       {.name = "level", .data = &cells->level, .items = n_cells, .item_stride = sizeof *cells, .number_type = INSELBERG_I32},

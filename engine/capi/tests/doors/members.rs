@@ -70,7 +70,11 @@ fn write_expected(room: &Room) {
     let voids = engine.voids(held, &graph, &few).expect("voids");
     let bound = BoundRequest { unbind: true, with_members: true, ..BoundRequest::default() };
     let clumps = PhewParams::new(4.0).persistence(Persistence::Ratio(1.5)).bound(bound);
-    let on_graph = engine.phew_graph(held, &ParticleGraphParams::default().neighbours(12), &clumps);
+    let (graph, in_halves) = (ParticleGraphParams::default().neighbours(12), clumps.clone().subsamples(2));
+    let on_graph = engine.phew_graph(held, &graph, &in_halves).expect("clumps");
+    let frequencies =
+        on_graph.table("clumps").is_some_and(|table| table.column("subsample_frequency").is_some());
+    assert!(frequencies, "clumps without frequencies");
     let (at, rho) = cells();
     let cells = Cells::from_leaves(geometry(1.25), &vec![5_u8; at.len()], &at).expect("cells");
     let of_cells = engine.phew(&cells, CellFields::density(&rho).particles(held), &clumps).expect("clumps");
@@ -84,7 +88,7 @@ fn write_expected(room: &Room) {
         ["kept", "read"].into_iter().for_each(|name| second.write(path(name)).expect("written"));
         tree.write(path("tree")).expect("written");
         voids.write(path("voids")).expect("written");
-        on_graph.as_ref().expect("clumps").write(path("graph")).expect("written");
+        on_graph.write(path("graph")).expect("written");
         of_cells.write(path("cells")).expect("written");
         if *ending == ".hdf5" {
             let mut restarted = engine.trees(&TreeParams::default()).expect("a tree");
